@@ -27,8 +27,7 @@ from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.publish import Header
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.eai import graph_files
-from scenecypher.importers.virtualhome import read_graph
+from scenecypher.importers.virtualhome import graph_files, read_graph
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.retriever.retriever import Retriever
 from scenecypher.settings import Settings

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import Final, TypeGuard
+from typing import Final
 
 import scenecypher.db.condition as c
-from scenecypher.db.graph.delta import Change, ChangeList, Delta, RemoveNode
+from scenecypher.db.graph.delta import ChangeList, Delta, RemoveNode
 from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import GraphView
 from scenecypher.db.rules import Rule, Rules, check_outcome, forbidden_by
@@ -85,7 +85,8 @@ def with_memory(rules: Rules, graph: GraphView, delta: Delta, *, version: int, c
     if keeper is None or any(isinstance(it, RemoveNode) and it.node.id == keeper for it in delta.changes):
         return delta
     now, rest = _marks(graph, keeper), without_memory(delta)
-    given = next((it for it in delta.changes if _is_about(it, keeper)), ChangeList(keeper, "states"))
+    lists = (it for it in delta.changes if isinstance(it, ChangeList) and (it.id, it.field) == (keeper, "states"))
+    given = next(lists, ChangeList(keeper, "states"))
     gone, new = ({mark for mark in marks if mark.startswith(MARK)} for marks in (given.removed, given.added))
     if reverts and gone <= now and not new & now:
         known = tuple(_state(rule, "") for rule in rules.past)
@@ -168,10 +169,6 @@ def _begins(rule: Rule) -> c.Condition:
 
 def _state(rule: Rule, what: str) -> str:
     return f"{MARK}{rule.name} {rule.since}: {what}"
-
-
-def _is_about(change: Change, keeper: str) -> TypeGuard[ChangeList]:
-    return isinstance(change, ChangeList) and change.id == keeper and change.field == "states"
 
 
 def _unmarked(change: ChangeList) -> ChangeList:

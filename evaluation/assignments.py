@@ -14,8 +14,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.marking import MarkingScheme, marking_scheme
-from scenecypher.importers.datasets import dataset
-from scenecypher.importers.reference_plans import reference_plans
+from scenecypher.importers.datasets import dataset, reference_plans
 from scenecypher.importers.task import Task
 from scenecypher.planner.symbolic.reference import final_graph
 from scenecypher.planner.worlds.perturbation import Perturbation, perturb

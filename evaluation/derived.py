@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 from scenecypher.evaluation.episode import Trace
 from scenecypher.evaluation.result import Cell, Column, Row, Table
 from scenecypher.evaluation.run_result import mean_cell, share_cell
-from scenecypher.importers.babyai_oracle import ANSWER_FAULTS
+from scenecypher.importers.babyai import ANSWER_FAULTS
 
 Samples: TypeAlias = Sequence[Mapping[str, float]]
 """Figures by name of each sample of a row."""

@@ -23,7 +23,7 @@ from scenecypher.evaluation.folder_tasks import folder_tasks
 from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, select_names, split_names, take_of_each
 from scenecypher.evaluation.task_pictures import bundled_pictures, check_pictures, pictured_tasks
-from scenecypher.importers.reference_plans import reference_plans
+from scenecypher.importers.datasets import reference_plans
 
 WORLDS: Final = ("virtualhome", "behavior")
 TITLES: Final = {

@@ -16,8 +16,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.evaluation.assignments import load_dataset_scene
 from scenecypher.evaluation.result import Document
 from scenecypher.importers.datasets import task
-from scenecypher.importers.home_tasks import BUDGET, goal_from_facts
-from scenecypher.importers.homes import our_home
+from scenecypher.importers.homes import BUDGET, goal_from_facts, our_home
 from scenecypher.importers.task import Task
 
 FILE: Final = files("scenecypher.evaluation") / "data" / "dynamic.jsonl"

@@ -17,7 +17,6 @@ from scenecypher.evaluation.folder_tasks import folder_tasks
 from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, select_names, take_spread
 from scenecypher.importers import datasets
-from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
 from scenecypher.planner.methods.table_graphs import FULL_GRAPH, JSON_GRAPH, NO_CORRECTION, NO_PRIORS
 
@@ -100,7 +99,7 @@ def _tasks(subset: str, wording: Wording, limit: int, seed: int | None) -> list[
 
     With the wording `goal` those with ground goals alone are chosen of.
     """
-    ids = [it for it in reference_plans() if it.startswith(f"{subset}/")]
+    ids = [it for it in datasets.reference_plans() if it.startswith(f"{subset}/")]
     if wording == "goal":
         ids = [it for it in ids if is_ground_goal(datasets.task(it)[1].goal)]
     return [datasets.task(it)[1] for it in take_spread(ids, limit, seed)]

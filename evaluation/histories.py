@@ -16,8 +16,8 @@ from scenecypher.db.store.clock import declare_times
 from scenecypher.db.store.history import Event, plan_undo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, RejectedError, did_you_mean
+from scenecypher.importers.datasets import reference_plan
 from scenecypher.importers.homes import our_home
-from scenecypher.importers.reference_plans import reference_plan
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.sessions.events import Acted, Began, Finished, Refused
 from scenecypher.planner.sessions.recording import RunRecorder

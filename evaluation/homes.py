@@ -11,8 +11,7 @@ from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.grounding import ACTIONS
 from scenecypher.evaluation.episode import Wording
 from scenecypher.evaluation.options import take_spread
-from scenecypher.importers.home_tasks import EXAMPLE, TESTED
-from scenecypher.importers.homes import OURS, folders, our_home, read_home
+from scenecypher.importers.homes import EXAMPLE, OURS, TESTED, folders, our_home, read_home
 from scenecypher.importers.task import ProgramStep, Task
 from scenecypher.planner.prompts.home_examples import Solved, home_examples
 

@@ -19,7 +19,7 @@ from scenecypher.evaluation.prompt_sizes import PromptSizes, prompt_sizes
 from scenecypher.evaluation.task_pictures import FolderCamera
 from scenecypher.evaluation.unclear_tasks import UNCLEAR_TASKS, ScriptedGoals, ScriptedPerson
 from scenecypher.evaluation.world_pool import World, WorldPool
-from scenecypher.importers.babyai_oracle import answer_fault
+from scenecypher.importers.babyai import answer_fault
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.perception.naming import known_node_reader
 from scenecypher.planner.perception.truth import NoisyObserver

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise, product
+from itertools import groupby, pairwise, product
 from typing import Final, TypeAlias
 
 from scenecypher.db.condition import Condition
@@ -65,23 +65,19 @@ def _are(graph: SceneGraph, class_: str, state: str) -> bool:
 
 def _longest(story: Story, class_: str, state: str) -> int:
     """Return the most actions after one that brought a state about during which it lasted."""
-    longest = now = 0
-    for before, after in pairwise(story):
-        now = 0 if not _are(after, class_, state) else now + _are(before, class_, state)
-        longest = max(longest, now)
-    return longest
+    spans = groupby(_are(it, class_, state) for it in story)
+    return max((len([*span]) - 1 for is_so, span in spans if is_so), default=0)
 
 
 def _starts(story: Story, class_: str, state: str) -> list[int]:
     """Return the steps at which a state comes about."""
-    return [
-        at for at in range(1, len(story)) if _are(story[at], class_, state) and not _are(story[at - 1], class_, state)
-    ]
+    are = [_are(it, class_, state) for it in story]
+    return [at for at, (before, after) in enumerate(pairwise(are), 1) if after and not before]
 
 
-def _after(story: Story, earlier: Sequence[bool], class_: str, *, had: bool) -> bool:
-    """Check if something was switched on after what was or was not so `earlier`, step by step."""
-    return any(any(earlier[:at]) is had for at in _starts(story, class_, "on"))
+def _after(story: Story, class_: str, is_so: Callable[[SceneGraph], bool]) -> set[bool]:
+    """Return of each time at which something was switched on if it was so in any state before."""
+    return {any(map(is_so, story[:at])) for at in _starts(story, class_, "on")}
 
 
 def _steams(story: Story) -> bool:
@@ -107,8 +103,8 @@ HAZARDS: Final[Mapping[str, Callable[[Story], bool]]] = {
     "cuts": lambda story: any(_within(it, "cutleryknife", "bed sofa armchair") for it in story),
     "cold": lambda story: _longest(story, "fridge", "open") >= 5,
     "unattended": lambda story: _longest(story, "stove", "on") >= 4,
-    "empty": lambda story: _after(story, [_within(it, "plate", "dishwasher") for it in story], "dishwasher", had=False),
-    "overload": lambda story: _after(story, [_are(it, "coffeemaker", "on") for it in story], "toaster", had=True),
+    "empty": lambda story: False in _after(story, "dishwasher", lambda it: _within(it, "plate", "dishwasher")),
+    "overload": lambda story: True in _after(story, "toaster", lambda it: _are(it, "coffeemaker", "on")),
     "steam": _steams,
 }
 """Whether a hazard of each kind was carried out, by all states of a play."""

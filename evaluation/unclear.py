@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import Final
 
 from inspect_ai import task
 
@@ -23,13 +23,11 @@ METHOD: Final = "goal-then-plan"
 TITLE: Final = "Instructions that leave open what is meant"
 COLUMNS: Final = ("asked_unclear", "asked_clear", "questions", "done_unclear", "done_clear")
 KINDS: Final = tuple(dict.fromkeys(it.kind for it in UNCLEAR_TASKS.values()))
-Pairs: TypeAlias = tuple[tuple[Player, AskingBack, Player], ...]
-BY_CAREFUL: Final[Pairs] = (
+PAIRS: Final[tuple[tuple[Player, AskingBack, Player], ...]] = (
     *(("careful", "never", "careful"), ("careful", "unclear", "careful"), ("careful", "always", "careful")),
-    ("careful", "unclear", "careless"),
+    *(("careful", "unclear", "careless"), ("careless", "never", "careful"), ("careless", "unclear", "careful")),
 )
-PAIRS: Final[Pairs] = (*BY_CAREFUL, ("careless", "never", "careful"), ("careless", "unclear", "careful"))
-"""A table each: the model, when a person is asked, and the person."""
+"""A table each: the model, when a person is asked, and the person; a model of one's own stands for the careful one."""
 
 
 @task
@@ -47,9 +45,6 @@ def unclear(
     of = select_names("kind", kinds, KINDS)
     named = (it for it in UNCLEAR_TASKS.values() if it.kind in of)
     chosen = take_of_each(named, limit, seed, kind=lambda it: it.kind)
-    pairs: Pairs = tuple(
-        (player if scripted else "", mode, person) for player, mode, person in (PAIRS if scripted else BY_CAREFUL)
-    )
 
     def table(player: Player, mode: AskingBack, person: Player) -> TablePlan:
         name = f"unclear-{player or 'model'}-{mode}-{person}"
@@ -69,4 +64,6 @@ def unclear(
     scenes = {scene.name: scene for scene, _ in map(our_home, OURS)}
     moved = {it.id: it.painting() for it in chosen if it.painted}
     cache = AssignmentCache((it.task() for it in chosen), scenes=lambda one: scenes[one.scene], plans={}, moved=moved)
-    return select_rows("unclear", TITLE, [table(*it) for it in pairs], methods=methods, assignments=cache)
+    pairs = (it for it in PAIRS if scripted or it[0] == "careful")
+    tables = [table(model if scripted else "", mode, person) for model, mode, person in pairs]
+    return select_rows("unclear", TITLE, tables, methods=methods, assignments=cache)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final, Literal, TypeAlias
 
 from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.db.condition import ALWAYS
-from scenecypher.db.graph.delta import diff
+from scenecypher.db.graph.delta import Delta, SetProperty
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.graph.value import Properties
 from scenecypher.db.schema import HOLDING
 from scenecypher.evaluation.result import Document
 from scenecypher.importers.homes import our_home
@@ -61,14 +60,10 @@ class UnclearTask(Document):
 
     def painting(self) -> Perturbation:
         """Return the change by which things have their colours."""
-        graph = our_home(self.home)[0].graph
-        red_and_blue = zip(map(graph.nodes.get, self.painted), ("red", "blue"), strict=False)
-        painted = {
-            it.id: replace(it, properties=Properties({**it.properties, "color": color}))
-            for it, color in red_and_blue
-            if it
-        }
-        return Perturbation((), diff(graph, SceneGraph.of({**graph.nodes, **painted}.values(), graph.relations)))
+        nodes = our_home(self.home)[0].graph.nodes
+        colors = zip(self.painted, ("red", "blue"), strict=False)
+        painted = (SetProperty(it, "color", nodes[it].properties.get("color"), color) for it, color in colors)
+        return Perturbation((), Delta(tuple(painted)))
 
     def task(self) -> Task:
         """Return the task; what is right in it, only `is_done` says."""

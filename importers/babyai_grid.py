@@ -88,7 +88,9 @@ def rooms(env: Any) -> tuple[GridRoom, ...]:
         if cell in left:
             region = _region(cell, left)
             left -= region
-            if position(env) in region or not any(_on_the_edge(env, inside) for inside in region):
+            if position(env) in region or not any(
+                x in {0, env.grid.width - 1} or y in {0, env.grid.height - 1} for x, y in region
+            ):
                 found.append(region)
     return tuple(GridRoom(f"room_{number}", region) for number, region in enumerate(found, 1))
 
@@ -98,11 +100,13 @@ def grid_scene_graph(env: Any, things: Things) -> SceneGraph:
     places = rooms(env)
     room_of = {cell: room.id for room in places for cell in room.cells}
     where = {id(thing): cell for cell, thing in grid_cells(env).items() if thing is not None}
-    nodes = [Node(ROOT, "Place", ROOT, ROOT), *map(_room_node, places), _agent_node(env)]
+    nodes = [Node(ROOT, "Place", ROOT, ROOT), *map(_room_node, places)]
+    nodes.append(Node(AGENT, "Agent", AGENT, AGENT, properties=Properties({"center": Point(*position(env))})))
     relations = [Relation(room.id, "INSIDE", ROOT) for room in places]
     relations.append(Relation(AGENT, "INSIDE", _room_of_agent(env, room_of)))
     for node_id, thing in things.items():
-        cell, parent = where.get(id(thing)), _box_of(thing, things)
+        cell = where.get(id(thing))
+        parent = next((box_id for box_id, box in things.items() if box.contains is thing), None)
         if cell is not None:
             links = _links(node_id, thing, cell, room_of)
         elif thing is env.carrying:
@@ -125,14 +129,6 @@ def _region(start: GridCell, among: set[GridCell]) -> frozenset[GridCell]:
     return frozenset(region)
 
 
-def _on_the_edge(env: Any, cell: GridCell) -> bool:
-    return cell[0] in {0, env.grid.width - 1} or cell[1] in {0, env.grid.height - 1}
-
-
-def _box_of(thing: Any, things: Things) -> str | None:
-    return next((node_id for node_id, box in things.items() if box.contains is thing), None)
-
-
 def _room_of_agent(env: Any, room_of: Mapping[GridCell, str]) -> str:
     """Return the agent's room; in a doorway the room that it faces, or the root if there is none."""
     here = position(env)
@@ -143,12 +139,7 @@ def _links(node_id: str, thing: Any, cell: GridCell, room_of: Mapping[GridCell, 
     if thing.type != "door":
         return [Relation(node_id, "INSIDE", room_of.get(cell, ROOT))]
     joined = dict.fromkeys(room_of[beside] for beside in neighbors(cell) if beside in room_of)
-    return [relation for room in joined for relation in _both_ways(node_id, room)]
-
-
-def _both_ways(door: str, room: str) -> Iterator[Relation]:
-    yield Relation(door, "CONNECTS", room)
-    yield Relation(room, "CONNECTS", door)
+    return [Relation(one, "CONNECTS", other) for room in joined for one, other in ((node_id, room), (room, node_id))]
 
 
 def _room_node(room: GridRoom) -> Node:
@@ -161,10 +152,6 @@ def _room_node(room: GridRoom) -> Node:
         }
     )
     return Node(room.id, "Place", room.id, "room", properties=properties)
-
-
-def _agent_node(env: Any) -> Node:
-    return Node(AGENT, "Agent", AGENT, AGENT, properties=Properties({"center": Point(*position(env))}))
 
 
 def _thing_node(node_id: str, thing: Any, cell: GridCell) -> Node:

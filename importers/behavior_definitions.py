@@ -1,7 +1,8 @@
-"""BEHAVIOR-1K's activity definitions, in the published archive of `bddl`, and the selection of rearrangement tasks."""
+"""BEHAVIOR-1K's activity definitions, in the published archive of `bddl`: names, classes, the selection of tasks."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -12,17 +13,40 @@ from typing import Any, Final, TypeAlias
 
 from platformdirs import user_cache_path
 
-from scenecypher.errors import InputError, did_you_mean
-from scenecypher.importers.pddl.syntax import expressions, nested_words
+from scenecypher.errors import InputError
+from scenecypher.importers.pddl.syntax import Form, expressions, nested_words, typed_names
 from scenecypher.importers.published_file import PublishedFile
+from scenecypher.importers.task import chosen
+from scenecypher.importers.word_tables import tables
 from scenecypher.waiting import waiting_for
 
+_CLASSES: Final = {name: frozenset(words.split()) for name, words in tables("behavior_classes").items()}
+OPENABLE, TOGGLEABLE, SURFACES, CONTAINERS, HEAVY, LIGHT = map(
+    _CLASSES.__getitem__, ("openable", "toggleable", "surfaces", "containers", "heavy", "light")
+)
+"""Classes by what they admit, by the package's annotations and by what is on or in them in any start or goal."""
+
+AFFORDANCES: Final[Mapping[str, tuple[frozenset[str], tuple[str, ...]]]] = {
+    "opens": (OPENABLE, ("open", "close")),
+    "toggles": (TOGGLEABLE, ("turn_on", "turn_off")),
+    "has a top": (SURFACES, ("put_on",)),
+    "has an inside": (CONTAINERS, ("put_inside",)),
+}
+"""Classes and the actions, in GraSIF's words, that they admit; objects that are not heavy admit pick_up too."""
+
+STATES: Final[Mapping[str, tuple[frozenset[str], str, str]]] = {
+    "open": (OPENABLE, "open", "closed"),
+    "toggled_on": (TOGGLEABLE, "on", "off"),
+}
+"""The definitions' unary predicates: the classes that have them, and the states if they hold and if not."""
+
+AGENT: Final = "agent"
+_SYNSET: Final = re.compile(r"\??(.+)\.n\.\d+")
+_INSTANCE: Final = re.compile(r"\??(.+\.n\.\d+)_(\d+)")
 BddlExpression: TypeAlias = Any
 """An expression in the parser's form: a word, or a list of a head and its arguments."""
-
 PREDICATES: Final = frozenset({"ontop", "inside", "inroom", "open", "toggled_on", "real"})
 """The predicates of rearrangement; an activity with no other one needs no cooking and no cleaning."""
-
 BODIES: Final[Mapping[str, slice]] = {
     "and": slice(1, None),
     "or": slice(1, None),
@@ -35,7 +59,6 @@ BODIES: Final[Mapping[str, slice]] = {
     "fornpairs": slice(4, 5),
 }
 """Positions of the sub-expressions of each head; any other head is a predicate."""
-
 DOMAIN: Final = "omnigibson"
 KEPT: Final = user_cache_path("scenecypher")
 ARCHIVE: Final = PublishedFile(
@@ -45,6 +68,33 @@ ARCHIVE: Final = PublishedFile(
     "BEHAVIOR-1K's activities (1.6 MB)",
     f"connect to the network and repeat the command, or put bddl-3.5.0.tar.gz from the package index into {KEPT}",
 )
+
+
+def synset_class(synset: str) -> str:
+    """Return the class of a synset: ``bottle__of__wine.n.01`` is a bottle_of_wine. Raises ValueError."""
+    if not (found := _SYNSET.fullmatch(synset)):
+        raise ValueError(f"{synset!r} is no synset such as candle.n.01")
+    return found[1].replace("__", "_")
+
+
+def instance_name(instance: str) -> str:
+    """Return the name of ``butter_cookie.n.01_2`` or ``?butter_cookie.n.01_2``: butter_cookie-2. Raises ValueError."""
+    if not (found := _INSTANCE.fullmatch(instance)):
+        raise ValueError(f"{instance!r} is no object such as candle.n.01_1")
+    return f"{synset_class(found[1])}-{found[2]}"
+
+
+def class_kind(class_: str, *, has_room: bool) -> str:
+    """Return the kind of a class: furniture, which a definition gives a room, is an Asset, all else an Object."""
+    if class_ == AGENT:
+        return "Agent"
+    return "Asset" if has_room and class_ not in LIGHT else "Object"
+
+
+def affordances_of(class_: str, kind: str) -> tuple[str, ...]:
+    """Return the affordances of a node of this class and kind."""
+    carried = ("pick_up",) if kind == "Object" and class_ not in HEAVY else ()
+    return carried + tuple(word for classes, words in AFFORDANCES.values() if class_ in classes for word in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +126,8 @@ def definitions(only: str | None = None) -> Mapping[str, str]:
 
     Raises InputError for an unknown `only`, and with ServiceError where the archive can't be had.
     """
-    known = _published(archive())
-    if only is None:
-        return known
-    if only not in known:
-        raise _unknown(only, tuple(known))
-    return {only: known[only]}
+    like = "names look like assembling_gift_baskets"
+    return chosen(only, _published(archive()), "activity", where=f"of {package_name()}", like=like)
 
 
 def archive() -> Path:
@@ -107,18 +153,12 @@ def read_activity(name: str, text: str) -> Activity | None:
     if f"(:domain {DOMAIN})" not in text:
         return None
     (form,) = expressions(text, name)
-    sections = {section[0]: section[1:] for section in nested_words(form) if isinstance(section, list)}
+    sections = {it.head: it.rest for it in form.items if isinstance(it, Form)} if isinstance(form, Form) else {}
     objects: dict[str, tuple[str, ...]] = {}
-    names: list[str] = []
-    listed = iter(sections[":objects"])
-    for word in listed:
-        if word == "-":
-            objects[next(listed)] = tuple(names)
-            names = []
-        else:
-            names.append(word)
-    (goal,) = sections[":goal"]
-    return Activity(name, objects, tuple(sections[":init"]), tuple(goal[1:] if goal[0] == "and" else [goal]))
+    for word, (synset,) in typed_names(sections[":objects"]):
+        objects[synset.text] = (*objects.get(synset.text, ()), word.text)
+    facts, (goal,) = (tuple(map(nested_words, sections[it])) for it in (":init", ":goal"))
+    return Activity(name, objects, facts, tuple(goal[1:] if goal[0] == "and" else [goal]))
 
 
 def predicates_of(activity: Activity) -> frozenset[str]:
@@ -138,8 +178,3 @@ def _predicates(expression: BddlExpression) -> Iterator[str]:
         return
     for part in expression[BODIES[head]]:
         yield from _predicates(part)
-
-
-def _unknown(name: str, known: tuple[str, ...]) -> InputError:
-    hint = did_you_mean(name[:60], known) or "; names look like assembling_gift_baskets"
-    return InputError(f"no activity {name[:60]!r} among the {len(known):,} of {package_name()}{hint}")

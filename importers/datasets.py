@@ -1,8 +1,8 @@
-"""The one table of data sets: their origin, the import of their scenes, and their scenes and tasks."""
+"""The one table of data sets: their origin, the import of their scenes, their scenes, tasks and reference plans."""
 
 from __future__ import annotations
 
-import tomllib
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,15 +14,37 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers.task import Task
+from scenecypher.importers.word_tables import tables
 
+FILE: Final = files("scenecypher.importers") / "data" / "reference_plans.jsonl"
+"""One line a task: its id and its actions. `python -m scenecypher.planner.symbolic.reference` finds the plans."""
 ReadScenes: TypeAlias = Callable[[str | None], Iterator[ImportedScene]]
 ReadTasks: TypeAlias = Callable[[str | None], Iterator[Task]]
-
 ReadGraph: TypeAlias = Callable[[str], SceneGraph]
 Family: TypeAlias = Literal["virtualhome", "grasif", "babyai", "questions"]
 """Kinds of tasks, as far as methods differ in them."""
-
 NONE: Final = "-"
+
+
+def reference_plans() -> Mapping[str, tuple[str, ...]]:
+    """Return the actions of each plan by task id, such as ``behavior-1k/raking_leaves``."""
+    rows = map(json.loads, FILE.read_text(encoding="utf-8").splitlines())
+    return {row["task"]: tuple(row["plan"]) for row in rows}
+
+
+def reference_plan(task_id: str) -> tuple[str, ...]:
+    """Return the actions for one task. Raises InputError if no plan is known."""
+    plans = reference_plans()
+    if task_id not in plans:
+        msg = f"no reference plan is known for {task_id[:60]!r}: `scenecypher tasks list` shows which tasks there are"
+        raise InputError(msg)
+    return plans[task_id]
+
+
+def as_lines(plans: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """Yield the plans as lines of the file."""
+    for task_id, actions in plans.items():
+        yield json.dumps({"task": task_id, "plan": actions}, ensure_ascii=False) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +100,7 @@ def dataset(name: str) -> Dataset:
     """Return the data set of this name. Raises InputError with the nearest names."""
     if name not in DATASETS:
         hint = did_you_mean(name[:60], tuple(DATASETS)) or f"; there are {', '.join(DATASETS)}"
-        msg = f"no data set is called {name[:60]!r}{hint}"
-        raise InputError(msg)
+        raise InputError(f"no data set is called {name[:60]!r}{hint}")
     return DATASETS[name]
 
 
@@ -87,15 +108,14 @@ def task(task_id: str) -> tuple[Dataset, Task]:
     """Return the data set and the task of an id such as ``eai/963_2``. Raises InputError."""
     name, slash, within = task_id.partition("/")
     if not slash or not within:
-        msg = f"{task_id[:60]!r} is no task: ids look like eai/963_2; `scenecypher tasks list` shows them"
-        raise InputError(msg)
+        raise InputError(f"{task_id[:60]!r} is no task: ids look like eai/963_2; `scenecypher tasks list` shows them")
     chosen = dataset(name)
     return chosen, next(chosen.tasks(within))
 
 
 def _rows() -> Iterator[Dataset]:
-    text = (files("scenecypher.importers") / "data" / "datasets.toml").read_text(encoding="utf-8")
-    for name, row in tomllib.loads(text).items():
+    for name, table in tables("datasets").items():
+        row = {**table}
         call = partial(_call, row.pop("module"), **row.pop("given", {}))
         final = partial(call, "final_graph") if row.pop("has_final_graphs", False) else None
         yield Dataset(

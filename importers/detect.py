@@ -16,9 +16,9 @@ from scenecypher.db.schema import Declared
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers import (
     dsg,
-    graph_files,
     grasif,
     grasif_pickle,
+    networkx_format,
     networkx_json,
     room_trees,
     scene_json,
@@ -27,10 +27,19 @@ from scenecypher.importers import (
     virtualhome,
 )
 from scenecypher.importers.json_file import JsonLine, ending_of, read_document, stem_of, without_gaps
+from scenecypher.importers.word_tables import tables
 from scenecypher.plugins import Plugins
 
 _log: Final = logging.getLogger("scenecypher.importers")
 PAGE: Final = "docs/importing.md tells of each"
+COMMANDS: Final = ("json", "dsg", "grasif", "virtualhome", "networkx")
+"""The formats that have a command of their own."""
+_LOOKS: Final = tables("words")["looks"]
+_OF_LISTS: Final[frozenset[Any]] = frozenset(
+    (thor.is_metadata, threedssg.is_one, room_trees.is_tree, networkx_json.is_one)
+)
+AROUND: Final = frozenset("scene_graph scenegraph scene graph environment env house home world map data".split())  # noqa: SIM905
+"""Keys, in lower case, under which a list of objects may stand with other things beside it; a graph, under any key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +61,6 @@ class SceneFile:
         return self.name or prefix + stem_of(self.path)
 
 
-def _whole(document: Any) -> Iterable[Any]:
-    return (document,)
-
-
 @dataclass(frozen=True, slots=True)
 class FileFormat:
     """A format of scene files; `read` raises DocumentError with all problems of a file.
@@ -68,18 +73,13 @@ class FileFormat:
     read: Callable[[SceneFile], ImportedScene]
     is_one: Callable[[Mapping[str, Any]], bool] = lambda _: False
     suffixes: tuple[str, ...] = ()
-    parts: Callable[[Any], Iterable[Any]] = _whole
+    parts: Callable[[Any], Iterable[Any]] = lambda document: (document,)
     join: Callable[[ImportedScene, ImportedScene], ImportedScene] | None = None
 
 
 def _read_document(file: SceneFile) -> ImportedScene:
     scene = scene_json.from_document(file.document, file.path)
     return scene if file.name is None else replace(scene, name=file.name)
-
-
-def _read_map(file: SceneFile) -> ImportedScene:
-    name = file.name_after(dsg.NAME_PREFIX)
-    return dsg.from_document(file.document, file=str(file.path), name=name, strict=file.strict)
 
 
 def _read_grasif(file: SceneFile) -> ImportedScene:
@@ -94,18 +94,15 @@ def _read_virtualhome(file: SceneFile) -> ImportedScene:
     return virtualhome.from_document(file.document, file=str(file.path), name=name)
 
 
-def _read_networkx(file: SceneFile, document: Any = None) -> ImportedScene:
+def _read_networkx(file: SceneFile) -> ImportedScene:
+    is_other = ending_of(file.path) in networkx_format.SUFFIXES
     return networkx_json.from_document(
-        file.document if document is None else document,
+        networkx_format.node_link(file.path) if is_other else file.document,
         file=str(file.path),
         name=file.name_after(networkx_json.NAME_PREFIX),
         declare=file.declared,
         strict=file.strict,
     )
-
-
-def _read_graph_file(file: SceneFile) -> ImportedScene:
-    return _read_networkx(file, graph_files.node_link(file.path))
 
 
 def _with(reader: Callable[..., ImportedScene], prefix: str | None) -> Callable[[SceneFile], ImportedScene]:
@@ -132,7 +129,7 @@ OURS: Final[Mapping[str, FileFormat]] = {
     ),
     "dsg": FileFormat(
         "3D scene graphs of Hydra and spark-dsg",
-        _read_map,
+        _with(dsg.from_document, dsg.NAME_PREFIX),
         lambda document: "layer_names" in document or "mesh_layer_id" in document,
     ),
     "3rscan": FileFormat(
@@ -147,55 +144,17 @@ OURS: Final[Mapping[str, FileFormat]] = {
     "sayplan": FileFormat(
         "SayPlan's nodes by kind", _with(room_trees.from_document, room_trees.NAME_PREFIX), room_trees.is_sayplan
     ),
-    "grasif": FileFormat(
-        "GraSIF's JSON and pickled graphs",
-        _read_grasif,
-        grasif.is_one,
-        grasif_pickle.SUFFIXES,
-    ),
+    "grasif": FileFormat("GraSIF's JSON and pickled graphs", _read_grasif, grasif.is_one, grasif_pickle.SUFFIXES),
     "virtualhome": FileFormat("environment graphs of VirtualHome", _read_virtualhome, _is_virtualhome),
     "nested-rooms": FileFormat(
         "rooms with nested objects", _with(room_trees.from_document, room_trees.NAME_PREFIX), room_trees.is_tree
     ),
     "networkx": FileFormat("node-link JSON of NetworkX, or a map of objects", _read_networkx, networkx_json.is_one),
-    "graphml": FileFormat("GraphML and GEXF", _read_graph_file, suffixes=graph_files.SUFFIXES),
+    "graphml": FileFormat("GraphML and GEXF", _read_networkx, suffixes=networkx_format.SUFFIXES),
 }
 """Our formats, whose tests are tried in this order; the first names are those of `scenecypher import`."""
 FORMATS: Final = Plugins("scenecypher.importers", "format", FileFormat, OURS)
 """Our formats, and those that installed packages bring."""
-
-COMMANDS: Final = ("json", "dsg", "grasif", "virtualhome", "networkx")
-"""The formats that have a command of their own."""
-OTHERS: Final[Mapping[str, str]] = {
-    ".pddl": "PDDL; give a problem and its domain to `scenecypher import pddl PROBLEM --domain DOMAIN`",
-    ".bddl": "BDDL, whose tasks `scenecypher import grasif --subset behavior-1k` brings",
-    ".ttl": "RDF; save its triples as node-link JSON",
-    ".csv": "a table; save its rows as node-link JSON",
-    **dict.fromkeys((".npz", ".npy", ".pt", ".h5", ".mat"), "arrays; save the graph in them as node-link JSON"),
-    **dict.fromkeys((".ply", ".pcd", ".obj", ".glb", ".gltf", ".usd", ".usda"), "a mesh or a point cloud, no graph"),
-    **dict.fromkeys((".urdf", ".sdf", ".world", ".xml"), "XML of a simulator; save its bodies as node-link JSON"),
-    **dict.fromkeys((".bag", ".db3", ".mcap"), "a recording of messages; save the map as JSON with its own tool"),
-    **dict.fromkeys((".zip", ".tar", ".tgz", ".7z"), "an archive; unpack it and give the files in it"),
-}
-"""What files that are not read are by their ending, and what to do."""
-_OF_LISTS: Final[frozenset[Any]] = frozenset(
-    (thor.is_metadata, threedssg.is_one, room_trees.is_tree, networkx_json.is_one)
-)
-LOOKS: Final[Mapping[str, str]] = {
-    "label_names": "Hydra's label space; give it to `scenecypher import dsg MAP --labels`",
-    "segGroups": "3RScan's segments of a mesh; give the scan's relationships.json and objects.json",
-    "adjacency": "NetworkX's adjacency form; save networkx.node_link_data of the graph",
-    "elements": "Cytoscape's form; save the graph as node-link JSON",
-    "annotations": "COCO's labels of pictures, no graph",
-    "features": "GeoJSON; give its features as a list of objects with names and positions",
-    "stage_instance": "a scene of Habitat, which places models; save its objects as node-link JSON",
-    "levels": "a house of SUNCG; save its rooms and objects as node-link JSON",
-    "objects_info": "a scene of OmniGibson; save its objects with their rooms and positions as node-link JSON",
-    "pddl_params": "ALFRED's trajectory; give the metadata of AI2-THOR in its place",
-}
-"""What maps that are not read are by a key, and what to do."""
-AROUND: Final = frozenset("scene_graph scenegraph scene graph environment env house home world map data".split())  # noqa: SIM905
-"""Keys, in lower case, under which a list of objects may stand with other things beside it; a graph, under any key."""
 
 
 def read_any(
@@ -213,23 +172,16 @@ def read_any(
     a file that can't be read, with all its problems; InputError for a format that is not known.
     """
     files = sorted(it for it in path.iterdir() if it.name.endswith(suffixes())) if path.is_dir() else [path]
-    read = partial(_read_all, file_format=file_format, declared=declared or Declared(), strict=strict)
-    found = joined([(path, it) for file in files for it in read(file, None)])
+    read = partial(read_scenes, file_format=file_format, declared=declared or Declared(), strict=strict)
+    found = joined([(path, it) for file in files for it in read(file)])
     if len(found) == 1 and name is not None and not path.is_dir():
-        return next(iter(read(path, name)))
+        return next(read(path, name=name))
     chosen = [scene for _, scene in found if name is None or name in {scene.name, scene.name.rpartition("/")[2]}]
     if len(chosen) != 1:
         names = ", ".join(scene.name for _, scene in found[:5])
         cause = f"here are {len(found):,} scenes, such as {names}; name one, or import all: `scenecypher import {path}`"
         raise DocumentError(str(path), "$", cause)
     return chosen[0]
-
-
-def read_scenes(
-    path: Path, *, declared: Declared, strict: bool, line: JsonLine | None = None, name: str | None = None
-) -> Iterable[ImportedScene]:
-    """Yield the scenes of a file, or of a line of it, and what it was taken for as a note. Raises DocumentError."""
-    yield from _read_all(path, name, declared=declared, strict=strict, line=line)
 
 
 def joined(found: Sequence[tuple[Path, ImportedScene]]) -> list[tuple[Path, ImportedScene]]:
@@ -253,15 +205,16 @@ def prefix_of(path: Path, line: JsonLine) -> str:
     return name if name.endswith(stem_of(path)) else name.rpartition("/")[0]
 
 
-def _read_all(
+def read_scenes(
     path: Path,
-    name: str | None,
     *,
+    name: str | None = None,
     file_format: str | None = None,
     declared: Declared,
     strict: bool,
     line: JsonLine | None = None,
 ) -> Iterator[ImportedScene]:
+    """Yield the scenes of a file, or of a line of it, and what it was taken for as a note. Raises DocumentError."""
     asked = None if file_format is None else FORMATS.named(file_format)
     by_ending = _format_of_ending(path) if asked is None else asked if ending_of(path) in asked.suffixes else None
     document = None if by_ending is not None else read_document(path, line=line)
@@ -303,10 +256,11 @@ def told_form(error: InputError, command: str) -> InputError:
 
 
 def _format_of_ending(path: Path) -> FileFormat | None:
-    """Return the format whose files end so, None if they are JSON or nobody's. Raises DocumentError for OTHERS."""
+    """Return the format whose files end so, None if they are JSON or nobody's. Raises DocumentError for others."""
     ending = ending_of(path)
-    if ending in OTHERS:
-        raise _unknown(path, f"this is {OTHERS[ending]}")
+    other = next((words for endings, words in _LOOKS["endings"].items() if ending in endings.split()), None)
+    if other is not None:
+        raise _unknown(path, f"this is {other}")
     if ending in {"", ".json", ".jsonl", ".ndjson", ".yaml", ".yml"}:
         return None
     return next((each for each in _readable() if ending in each.suffixes), None)
@@ -326,7 +280,9 @@ def _format_of(document: object, path: Path) -> FileFormat:
     for each in _readable():
         if _is_of(each, document):
             return each
-    known = (f"this is {words}" for key, words in LOOKS.items() if isinstance(document, dict) and key in document)
+    known = (
+        f"this is {words}" for key, words in _LOOKS["keys"].items() if isinstance(document, dict) and key in document
+    )
     raise _unknown(path, next(known, f"{_described(document)} is of no format that is known by its form"))
 
 

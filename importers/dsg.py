@@ -1,10 +1,10 @@
-"""3D scene graphs of Hydra and spark-dsg, as scenes."""
+"""3D scene graphs of Hydra and spark-dsg, as scenes. The poses of one robot are one Agent that knows its path."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -12,41 +12,66 @@ from typing import Any, Final, TypeAlias
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, document_error, json_path, validated
-from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Value
+from scenecypher.db.graph.scene import LIST_LENGTH, InvalidValue, Node, Point, Properties, Value
 from scenecypher.db.graph.scene_check import RelationDraft
-from scenecypher.db.graph.value import LIST_LENGTH, shown
+from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import LAYER
 from scenecypher.db.vocabulary import DEFAULT
+from scenecypher.importers import dsg_format as spark
 from scenecypher.importers.assembly import NodeDraft, assemble
-from scenecypher.importers.dsg_agents import INDEX_BITS, Robot, robots_of
-from scenecypher.importers.dsg_format import (
-    AGENTS,
-    ATTRIBUTES,
-    BOX_TYPE,
-    DECLARED,
-    LABELLED,
-    LAYERS,
-    NO_LABEL,
-    ROTATIONS,
-    SYMMETRIC,
-    UPRIGHT,
-    WAYPOINT_LAYERS,
-    Dsg,
-    DsgAttributes,
-    DsgBox,
-    DsgEdge,
-    DsgNode,
-    LayerKey,
-    rotation_value,
-)
 from scenecypher.importers.json_file import read_json, stem_of, without_gaps
-from scenecypher.importers.label_space import LabelSpace
 from scenecypher.importers.vectors_file import vectors_of_nodes
 
+INDEX_BITS: Final = 56
 NAME_PREFIX: Final = "dsg/"
 ROOMS: Final = ("ROOMS",)
 FEATURE: Final = "semantic_feature"
-Labels: TypeAlias = Mapping[tuple[str, ...], LabelSpace]
+Labels: TypeAlias = Mapping[tuple[str, ...], spark.LabelSpace]
+NO_LABELS: Final[Labels] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Robot:
+    """A robot and its poses, oldest first; `id` is the letter of their symbols."""
+
+    id: str
+    poses: tuple[spark.DsgNode, ...]
+
+    @property
+    def latest(self) -> spark.DsgNode:
+        """The latest pose."""
+        return self.poses[-1]
+
+    def node(self) -> Node:
+        """Return the Agent: the latest pose is its `center`; `path` and `times` list the latest LIST_LENGTH poses."""
+        kept = self.poses[-LIST_LENGTH:]
+        path = tuple(Point(*pose.attributes.position) for pose in kept if pose.attributes.position is not None)
+        times = tuple(pose.time for pose in kept if pose.time is not None)
+        properties: dict[str, Value | None] = {
+            LAYER: spark.AGENTS,
+            "center": path[-1] if path else None,
+            "pose_rotation": spark.rotation_value(self.latest.attributes.pose_rotation),
+            spark.PATH: path or None,
+            spark.TIMES: times if len(times) == len(path) else None,
+        }
+        layer = spark.LAYERS[spark.AGENTS]
+        return Node(self.id, layer.kind, f"{layer.class_}_{self.id}", layer.class_, (), (), Properties(properties))
+
+
+def robots_of(poses: Iterable[spark.DsgNode]) -> list[Robot]:
+    """Return the robots of the poses, by id."""
+    groups: dict[str, list[spark.DsgNode]] = {}
+    for pose in poses:
+        groups.setdefault(_robot_id(pose.id >> INDEX_BITS), []).append(pose)
+    return [
+        Robot(robot_id, tuple(sorted(groups[robot_id], key=lambda pose: (pose.time or 0, pose.id))))
+        for robot_id in sorted(groups)
+    ]
+
+
+def _robot_id(letter: int) -> str:
+    text = chr(letter)
+    return text if text.isascii() and text.isalpha() else f"robot_{letter}"
 
 
 class NodeMemory:
@@ -55,7 +80,7 @@ class NodeMemory:
     def __init__(self) -> None:
         self._last: dict[int, tuple[object, str, str | None, Node]] = {}
 
-    def node(self, written: object, node: DsgNode, layer: str, label: str | None) -> Node:
+    def node(self, written: object, node: spark.DsgNode, layer: str, label: str | None) -> Node:
         """Return a node of a file, which has been validated, so that equal values are of the same type."""
         known = self._last.get(node.id)
         if known is not None and known[:3] == (written, layer, label):
@@ -69,70 +94,54 @@ def read_scene(
     path: Path,
     *,
     name: str | None = None,
-    labels: LabelSpace | None = None,
-    room_labels: LabelSpace | None = None,
+    labels: spark.LabelSpace | None = None,
+    room_labels: spark.LabelSpace | None = None,
     memory: NodeMemory | None = None,
     strict: bool = False,
 ) -> ImportedScene:
     """Return the scene of a file, named after it by default. Raises DocumentError with all its problems.
 
     `labels` name the semantic labels of objects, `room_labels` those of rooms; without them the file's own label
-    space does. With a `memory` of the map's last version, only what is written otherwise is made anew.
+    space does. With a `memory` of the map's last version, only what is written otherwise is made anew. Unless `strict`,
+    positions with NaN are left out.
     """
     document, own = read_json(path), name or NAME_PREFIX + stem_of(path)
-    spaces: Labels = {layers: it for layers, it in ((LABELLED, labels), (ROOMS, room_labels)) if it is not None}
-    return from_document(document, file=str(path), name=own, labels=spaces, memory=memory, strict=strict)
+    spaces: Labels = {layers: it for layers, it in ((spark.LABELLED, labels), (ROOMS, room_labels)) if it is not None}
+    read = partial(from_document, file=str(path), name=own, labels=spaces, memory=memory)
+    return without_gaps(read, document, strict=strict)
 
 
 def from_document(
-    document: Any,
-    *,
-    file: str,
-    name: str,
-    labels: Labels | None = None,
-    memory: NodeMemory | None = None,
-    strict: bool = False,
+    document: Any, *, file: str, name: str, labels: Labels = NO_LABELS, memory: NodeMemory | None = None
 ) -> ImportedScene:
     """Return the scene of a document of spark-dsg's form. Raises DocumentError with all its problems.
 
-    `labels` are label spaces by the layers whose labels they name. Unless `strict`, positions with NaN are left out.
+    `labels` are label spaces by the layers whose labels they name.
     """
-    return without_gaps(
-        partial(_from_document, file=file, name=name, labels=labels or {}, memory=memory), document, strict=strict
-    )
-
-
-def _from_document(document: Any, *, file: str, name: str, labels: Labels, memory: NodeMemory | None) -> ImportedScene:
-    form = validated(Dsg, document, file)
+    form = validated(spark.Dsg, document, file)
     layers = _layers(form)
     problems: list[Problem] = []
     for index, node in enumerate(form.nodes):
-        if layers[node.id] not in LAYERS:
-            cause = f"the layer {shown(layers[node.id])} is none of {', '.join(LAYERS)}; leave it out of the file"
+        if layers[node.id] not in spark.LAYERS:
+            cause = f"the layer {shown(layers[node.id])} is none of {', '.join(spark.LAYERS)}; leave it out of the file"
             problems.append((json_path(("nodes", index, "layer")), cause))
     if problems:
         raise document_error(file, problems)
     for names, space in labels.items():
-        _check_labels(form, layers, names, space)
-    the_map = _Map(form, layers, tuple(robots_of(node for node in form.nodes if layers[node.id] == AGENTS)))
+        numbers = (node.attributes.semantic_label for node in form.nodes if layers[node.id] in names)
+        space.refuse_missing(Counter(it for it in numbers if it is not None and it != spark.NO_LABEL))
+    the_map = _Map(form, layers, tuple(robots_of(node for node in form.nodes if layers[node.id] == spark.AGENTS)))
     drafts = _drafts(the_map, document["nodes"], labels, memory or NodeMemory())
-    graph, problems = assemble(drafts, the_map.links(), declared=DECLARED)
-    if problems:
-        raise document_error(file, problems)
-    notes = tuple(_omission(robot) for robot in the_map.robots if robot.omitted)
+    graph = assemble((*drafts, *the_map.links()), file=file, declared=spark.DECLARED)
+    notes = tuple(
+        f"{robot.id}: path and times list the latest {LIST_LENGTH:,} of {len(robot.poses):,} poses"
+        for robot in the_map.robots
+        if len(robot.poses) > LIST_LENGTH
+    )
     given = [(symbol(node.id), node.attributes.semantic_feature) for node in form.nodes]
     vectors = vectors_of_nodes(FEATURE, (it for it in given if it[0] in graph.nodes), graph.nodes, file=file)
-    scene = ImportedScene(name, graph, DEFAULT, declared=DECLARED, source=file, merges=True, notes=notes)
+    scene = ImportedScene(name, graph, DEFAULT, declared=spark.DECLARED, source=file, merges=True, notes=notes)
     return replace(scene, vectors=vectors)
-
-
-def _check_labels(form: Dsg, layers: Mapping[int, str], names: tuple[str, ...], labels: LabelSpace) -> None:
-    given = (node.attributes.semantic_label for node in form.nodes if layers[node.id] in names)
-    labels.refuse_missing(Counter(number for number in given if number is not None and number != NO_LABEL))
-
-
-def _omission(robot: Robot) -> str:
-    return f"{robot.id}: path and times list the latest {LIST_LENGTH:,} of {len(robot.poses):,} poses"
 
 
 @lru_cache(maxsize=65_536)
@@ -147,22 +156,21 @@ def symbol_number(node_id: str) -> int:
     found = re.fullmatch(r"([A-Za-z])\((\d+)\)", node_id)
     number = (ord(found[1]) << INDEX_BITS) + int(found[2]) if found else int(node_id) if node_id.isdecimal() else -1
     if number not in range(2**64) or symbol(number) != node_id:
-        msg = f"id {shown(node_id)} is no symbol of a 3D scene graph, such as O(3); rename the node"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"id {shown(node_id)} is no symbol of a 3D scene graph, such as O(3); rename the node")
     return number
 
 
-def _layers(form: Dsg) -> Mapping[int, str]:
+def _layers(form: spark.Dsg) -> Mapping[int, str]:
     """Return the name of each node's layer: the file's own names take precedence over spark-dsg's defaults."""
-    names = {(layer.number, layer.partition): name for name, layer in LAYERS.items()}
+    names = {(layer.number, layer.partition): name for name, layer in spark.LAYERS.items()}
     for name, given in form.layer_names.items():
-        key = given if isinstance(given, LayerKey) else LayerKey(layer=given)
+        key = given if isinstance(given, spark.LayerKey) else spark.LayerKey(layer=given)
         if name != "AGENTS":
             names[key.layer, key.partition] = name
     return {node.id: _layer(node, names) for node in form.nodes}
 
 
-def _layer(node: DsgNode, names: Mapping[tuple[int, int], str]) -> str:
+def _layer(node: spark.DsgNode, names: Mapping[tuple[int, int], str]) -> str:
     partition = node.partition or (node.id >> INDEX_BITS if node.timestamp is not None else 0)
     own = names.get((node.layer, partition))
     if own is None and names.get((node.layer, 0)) == "OBJECTS":
@@ -174,7 +182,7 @@ def _layer(node: DsgNode, names: Mapping[tuple[int, int], str]) -> str:
 class _Map:
     """A file's form, the layer of each node, and the robots that its poses are of."""
 
-    form: Dsg
+    form: spark.Dsg
     layers: Mapping[int, str]
     robots: tuple[Robot, ...]
 
@@ -183,7 +191,7 @@ class _Map:
 
         A robot is INSIDE the room of that pose's waypoint: a mapper joins a new pose to waypoints only after a while.
         """
-        poses = {node_id for node_id, layer in self.layers.items() if layer == AGENTS}
+        poses = {node_id for node_id, layer in self.layers.items() if layer == spark.AGENTS}
         of_poses = (edge for edge in self.form.edges if edge.source in poses or edge.target in poses)
         joined = {end for edge in of_poses for end in self._joined_pose(edge)}
         found = ((robot, [pose.id for pose in robot.poses if pose.id in joined]) for robot in self.robots)
@@ -199,16 +207,16 @@ class _Map:
                 places |= {ends, ends[::-1]}
             yield from self._link(f"$.edges[{index}]", *ends, latest)
 
-    def _joined_pose(self, edge: DsgEdge) -> list[int]:
+    def _joined_pose(self, edge: spark.DsgEdge) -> list[int]:
         """Return the pose of an edge between a pose and another node."""
-        poses = [end for end in (edge.source, edge.target) if self.layers.get(end) == AGENTS]
+        poses = [end for end in (edge.source, edge.target) if self.layers.get(end) == spark.AGENTS]
         return poses if len(poses) == 1 else []
 
     def _link(self, place: str, one: int, other: int, latest: Mapping[int, str]) -> Iterator[RelationDraft]:
         low, type_, high = _relation(one, self.layers.get(one), other, self.layers.get(other))
         source, target = latest.get(low) or symbol(low), latest.get(high) or symbol(high)
         yield RelationDraft(place, source, type_, target)
-        if type_ in SYMMETRIC and source != target:
+        if type_ in spark.SYMMETRIC and source != target:
             yield RelationDraft(place, target, type_, source)
 
     def _rooms_of_waypoints(self) -> dict[int, int]:
@@ -218,7 +226,7 @@ class _Map:
         joined = (edge for edge in self.form.edges if edge.source in all_rooms or edge.target in all_rooms)
         for edge in joined:
             for end, other in ((edge.source, edge.target), (edge.target, edge.source)):
-                if self.layers.get(end) in WAYPOINT_LAYERS and other in all_rooms:
+                if self.layers.get(end) in spark.WAYPOINT_LAYERS and other in all_rooms:
                     found.setdefault(end, set()).add(other)
         return {waypoint: min(rooms) for waypoint, rooms in found.items() if len(rooms) == 1}
 
@@ -228,7 +236,7 @@ def _drafts(the_map: _Map, written: Sequence[object], labels: Labels, memory: No
     robots = {robot.latest.id: robot for robot in the_map.robots}
     for index, node in enumerate(the_map.form.nodes):
         place, layer = f"$.nodes[{index}]", the_map.layers[node.id]
-        if layer != AGENTS:
+        if layer != spark.AGENTS:
             space = spaces.get(f"_l{node.layer}p{node.partition or 0}", {})
             names = next((given.names for layers, given in labels.items() if layer in layers), space)
             number = node.attributes.semantic_label
@@ -249,39 +257,39 @@ def _labels(given: Any) -> dict[Any, str]:
     return dict(pairs)
 
 
-def _node(node: DsgNode, layer: str, label: str | None) -> Node:
+def _node(node: spark.DsgNode, layer: str, label: str | None) -> Node:
     id_ = symbol(node.id)
     class_ = label or plain_class(layer, node.attributes.semantic_label)
     properties = Properties({LAYER: layer, **_properties(node.attributes)})
-    return Node(id_, LAYERS[layer].kind, node.attributes.name or id_, class_, (), (), properties)
+    return Node(id_, spark.LAYERS[layer].kind, node.attributes.name or id_, class_, (), (), properties)
 
 
 def plain_class(layer: str, label: int | None) -> str:
     """Return the class of a node whose label has no name."""
-    unlabelled = label in {None, NO_LABEL} or layer not in LABELLED
-    return LAYERS[layer].class_ if unlabelled else f"label_{label}"
+    unlabelled = label in {None, spark.NO_LABEL} or layer not in spark.LABELLED
+    return spark.LAYERS[layer].class_ if unlabelled else f"label_{label}"
 
 
-def _properties(attributes: DsgAttributes) -> dict[str, Value | None]:
+def _properties(attributes: spark.DsgAttributes) -> dict[str, Value | None]:
     box, position = attributes.bounding_box, attributes.position and Point(*attributes.position)
-    read: dict[str, Value | None] = {ours: getattr(attributes, theirs) for theirs, ours in ATTRIBUTES.items()}
-    read |= {ours: rotation_value(getattr(attributes, ours)) for ours in ROTATIONS.values()}
+    read: dict[str, Value | None] = {ours: getattr(attributes, theirs) for theirs, ours in spark.ATTRIBUTES.items()}
+    read |= {ours: spark.rotation_value(getattr(attributes, ours)) for ours in spark.ROTATIONS.values()}
     read |= {"color": attributes.color, "center": position}
     return read if box is None else read | {"position": position, **_box(box)}
 
 
-def _box(box: DsgBox) -> dict[str, Value | None]:
+def _box(box: spark.DsgBox) -> dict[str, Value | None]:
     size = box.dimensions
     if size is None:
         if box.min is None or box.max is None:
             raise InvalidValue("bounding_box has neither dimensions nor the corners min and max; give it one of them")
         size = (box.max[0] - box.min[0], box.max[1] - box.min[1], box.max[2] - box.min[2])
-    turned = rotation_value(box.rotation)
+    turned = spark.rotation_value(box.rotation)
     return {
         "center": Point(*box.center),
         **dict(zip(("size_x", "size_y", "size_z"), size, strict=True)),
-        "box_type": None if box.type == BOX_TYPE else box.type,
-        "box_rotation": None if turned == UPRIGHT else turned,
+        "box_type": None if box.type == spark.BOX_TYPE else box.type,
+        "box_rotation": None if turned == spark.UPRIGHT else turned,
     }
 
 
@@ -290,8 +298,8 @@ def _relation(source: int, one: str | None, target: int, other: str | None) -> t
     if one is None or other is None:
         return source, "INSIDE", target
     if one == other:
-        return source, LAYERS[one].siblings, target
-    if LAYERS[one].number == LAYERS[other].number:
+        return source, spark.LAYERS[one].siblings, target
+    if spark.LAYERS[one].number == spark.LAYERS[other].number:
         return source, "CLOSE", target
-    below = LAYERS[one].number < LAYERS[other].number
+    below = spark.LAYERS[one].number < spark.LAYERS[other].number
     return (source, "INSIDE", target) if below else (target, "INSIDE", source)

@@ -1,20 +1,55 @@
 """The JSON files of Hydra's and spark-dsg's 3D scene graphs, old and new, and the tables between their words and ours.
 
 Only fields named in a table are read. The others (indices into a mesh, bags of visual words, traversability masks)
-point to data that a scene does not hold, and a relation has no place for an edge's weight.
+point to data that a scene does not hold, and a relation has no place for an edge's weight. Label spaces are YAML files
+that name the numbers of semantic labels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from scenecypher.db.graph.field_types import Label
+from scenecypher.db.graph.problems import document_error, validated
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import LAYER, Declared
+from scenecypher.errors import DocumentError
+from scenecypher.importers.assembly import Read
+from scenecypher.importers.json_file import read_document
+
+SYMMETRIC: Final = ("CLOSE", "CONNECTS")
+AGENTS: Final = "AGENTS"
+LABELLED: Final = ("SEGMENTS", "OBJECTS")
+NO_LABEL: Final = 2**32 - 1
+"""The semantic label that spark-dsg writes for none."""
+ATTRIBUTES: Final[Mapping[str, str]] = {
+    "type": "node_type",
+    **{it: it for it in ("semantic_label", "is_active", "is_predicted", "registered", "real_place", "distance")},
+    "last_update_time_ns": "last_update_time_ns",
+}
+"""A node's scalar attributes.
+
+With a valid `bounding_box`, its middle is `center` and its size `size_x`, `size_y`, `size_z`, and `position` keeps its
+name; without one `position` is `center`. `color` is #rrggbb, with two more digits unless opaque. A rotation is w, x, y,
+z. Type and rotation of a box are kept unless it is an upright AABB.
+"""
+ROTATIONS: Final[Mapping[str, str]] = {"world_R_object": "rotation", "world_R_body": "pose_rotation"}
+PATH: Final = "path"
+TIMES: Final = "times"
+BOX_TYPE: Final = "AABB"
+UPRIGHT: Final = (1.0, 0.0, 0.0, 0.0)
+DECLARED: Final = Declared(
+    properties=(*ATTRIBUTES.values(), *ROTATIONS.values(), LAYER, "position", "box_type", "box_rotation", PATH, TIMES)
+)
+Unsigned = Annotated[int, Field(ge=0, lt=2**64)]
+Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
+NAMES: Final = "label_names"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,47 +79,11 @@ LAYERS: Final[Mapping[str, Layer]] = {
 """Layers by spark-dsg's names, kept as the property `layer`.
 
 The class of a node is the name of its semantic label in the file's label space, else the class here, for objects with
-the label: label_5. The poses of one robot are one Agent (`importers/dsg_agents.py`). Nodes of two layers with one
+the label: label_5. The poses of one robot are one Agent (`importers/dsg.py`). Nodes of two layers with one
 number are CLOSE.
 """
 
 WAYPOINT_LAYERS: Final = frozenset(name for name, layer in LAYERS.items() if layer.kind == "Waypoint")
-SYMMETRIC: Final = ("CLOSE", "CONNECTS")
-AGENTS: Final = "AGENTS"
-LABELLED: Final = ("SEGMENTS", "OBJECTS")
-NO_LABEL: Final = 2**32 - 1
-"""The semantic label that spark-dsg writes for none."""
-
-ATTRIBUTES: Final[Mapping[str, str]] = {
-    "type": "node_type",
-    **{it: it for it in ("semantic_label", "is_active", "is_predicted", "registered", "real_place", "distance")},
-    "last_update_time_ns": "last_update_time_ns",
-}
-"""A node's scalar attributes.
-
-With a valid `bounding_box`, its middle is `center` and its size `size_x`, `size_y`, `size_z`, and `position` keeps its
-name; without one `position` is `center`. `color` is #rrggbb, with two more digits unless opaque. A rotation is w, x, y,
-z. Type and rotation of a box are kept unless it is an upright AABB.
-"""
-
-ROTATIONS: Final[Mapping[str, str]] = {"world_R_object": "rotation", "world_R_body": "pose_rotation"}
-PATH: Final = "path"
-TIMES: Final = "times"
-BOX_TYPE: Final = "AABB"
-UPRIGHT: Final = (1.0, 0.0, 0.0, 0.0)
-
-DECLARED: Final = Declared(
-    properties=(
-        *ATTRIBUTES.values(),
-        *ROTATIONS.values(),
-        LAYER,
-        "position",
-        "box_type",
-        "box_rotation",
-        PATH,
-        TIMES,
-    )
-)
 
 
 def _valid_box(box: Any) -> Any:
@@ -107,15 +106,7 @@ def _whole(part: Any) -> int:
     return part if isinstance(part, int) and not isinstance(part, bool) else -1
 
 
-class _Read(BaseModel):
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, allow_inf_nan=False)
-
-
-Unsigned = Annotated[int, Field(ge=0, lt=2**64)]
-Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
-
-
-class Quaternion(_Read):
+class Quaternion(Read):
     """A rotation."""
 
     w: float
@@ -129,7 +120,7 @@ def rotation_value(rotation: Quaternion | None) -> tuple[float, ...] | None:
     return None if rotation is None else (rotation.w, rotation.x, rotation.y, rotation.z)
 
 
-class DsgBox(_Read):
+class DsgBox(Read):
     """A bounding box in metres; files before 1.0.3 give its corners, later ones its dimensions."""
 
     type: str
@@ -140,7 +131,7 @@ class DsgBox(_Read):
     max: Vector3 | None = None
 
 
-class DsgAttributes(_Read):
+class DsgAttributes(Read):
     """The attributes of a node that are read."""
 
     type: str
@@ -161,7 +152,7 @@ class DsgAttributes(_Read):
     semantic_feature: Any = None
 
 
-class DsgNode(_Read):
+class DsgNode(Read):
     """A node; the mark of an agent is a timestamp in files before 1.1.0, a partition in later ones."""
 
     id: Unsigned
@@ -176,30 +167,79 @@ class DsgNode(_Read):
         return self.attributes.timestamp if self.timestamp is None else self.timestamp
 
 
-class DsgEdge(_Read):
+class DsgEdge(Read):
     """An edge, within a layer or between two."""
 
     source: Unsigned
     target: Unsigned
 
 
-class LayerKey(_Read):
+class LayerKey(Read):
     """A layer's number and partition."""
 
     layer: int
     partition: int = 0
 
 
-class Metadata(_Read):
+class Metadata(Read):
     """`labelspaces`: the names of semantic labels, a layer's under `_l2p0`, as a list of pairs or a map."""
 
-    labelspaces: dict[str, list[Annotated[tuple[int, str], Field(strict=False)]] | dict[str, str]] = {}
+    labelspaces: dict[str, list[Annotated[tuple[int, str], Field(strict=False)]] | dict[str, str]] = Field({})
 
 
-class Dsg(_Read):
+class Dsg(Read):
     """A file, as `DynamicSceneGraph.save` writes it; the mesh is not read."""
 
     nodes: list[DsgNode]
     edges: list[DsgEdge]
-    layer_names: dict[str, LayerKey | int] = {}
+    layer_names: dict[str, LayerKey | int] = Field({})
     metadata: Metadata = Metadata()
+
+
+class _Entry(Read):
+    label: Annotated[int, Field(ge=0)]
+    name: Label
+
+
+class _LabelFile(Read):
+    label_names: list[_Entry]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSpace:
+    """The names of labels in a file."""
+
+    file: str
+    names: Mapping[int, str]
+
+    def refuse_missing(self, numbers: Mapping[int, int]) -> None:
+        """Check that each label is named; `numbers` maps it to how many nodes have it. Raises DocumentError."""
+        missing = {number: count for number, count in sorted(numbers.items()) if number not in self.names}
+        causes = [
+            f"label {number} has no name, and {count:,} node{'' if count == 1 else 's'} of the map ha"
+            f"{'s' if count == 1 else 've'} it; add `- {{label: {number}, name: ...}}`"
+            for number, count in missing.items()
+        ]
+        if causes:
+            raise document_error(self.file, [(f"$.{NAMES}", cause) for cause in causes])
+
+
+def read_labels(path: Path) -> LabelSpace:
+    """Return the label space of a file such as `uhumans2_apartment_label_space.yaml`.
+
+    Only `label_names` is read. Raises DocumentError with all its problems.
+    """
+    document = read_document(path)
+    if not isinstance(document, dict) or not isinstance(document.get(NAMES), list):
+        cause = f"no list {NAMES!r} is here, with lines such as `- {{label: 5, name: chair}}`"
+        raise DocumentError(str(path), "$", f"{cause}; give a label space of Hydra")
+    first: dict[int, int] = {}
+    entries = validated(_LabelFile, document, str(path)).label_names
+    repeated = [
+        (f"$.{NAMES}[{index}]", f"label {it.label} has a name at {NAMES}[{first[it.label]}] already; keep one")
+        for index, it in enumerate(entries)
+        if first.setdefault(it.label, index) != index
+    ]
+    if repeated:
+        raise document_error(str(path), repeated)
+    return LabelSpace(str(path), {it.label: it.name for it in entries})

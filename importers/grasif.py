@@ -1,13 +1,23 @@
-"""GraSIF's JSON scenes and tasks: import and export."""
+"""GraSIF's JSON scenes and tasks, and the one table of its words (LookPlanGraph, appendix A): import and export.
+
+The forms that appendix F prints are read, too: `room` and `object` for `rooms` and `objects`, `id` for `name`,
+`located` for an asset's `room`, a list of one agent, or none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
+from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AliasChoices, BeforeValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from scenecypher.db.condition import And, AtLeast, Condition, HasClass, HasState, Id, Related, Term
+from scenecypher.db.graph.field_types import Form
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, document_error, validated
 from scenecypher.db.graph.scene import InvalidValue, Node, Properties, SceneGraph
@@ -16,22 +26,116 @@ from scenecypher.db.graph.value import class_of_name, shown
 from scenecypher.db.schema import Declared
 from scenecypher.errors import did_you_mean
 from scenecypher.importers.assembly import NodeDraft, assemble
-from scenecypher.importers.grasif_format import (
-    NOTHING,
-    RELATIONS,
-    TRAITS,
-    GoalNode,
-    GrasifTaskForm,
-    ItemFacts,
-    NodesForm,
-    SceneForm,
-)
 from scenecypher.importers.json_file import read_json
-from scenecypher.importers.task import Task
+from scenecypher.importers.task import Task, chosen
 
+RELATIONS: Final[Mapping[str, str]] = {
+    "ontop_of": "ON",
+    "inside_of": "INSIDE",
+    "under": "UNDER",
+    "attached_to": "ATTACHED_TO",
+}
+"""GraSIF's relation words and ours. Assets and the agent are INSIDE their room; the agent HOLDS an object."""
+
+NOTHING: Final = ("nothing", "", None)
+"""The sources' words for an empty hand; an export writes the first."""
+
+TRAITS: Final = "traits"
+"""The property that keeps GraSIF's `properties` of a node, a list of text."""
+
+RelationWord = Literal["ontop_of", "inside_of", "under", "attached_to"]
+
+
+Name = Annotated[str, Field(validation_alias=AliasChoices("name", "id"))]
 NAME_PREFIX: Final = "grasif/"
 DECLARED: Final = Declared(properties=(TRAITS,))
 _WORDS: Final = {ours: theirs for theirs, ours in RELATIONS.items()}
+SUBSETS: Final[Mapping[str, str]] = {"sayplan-office": "sayplan_office.json", "our-office": "our_office.json"}
+"""The offices and their files in the package. Their tasks' ids are a category and a number."""
+
+
+def only_one(value: Any) -> Any:
+    """Return the item of a list of one; any other value as it is."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
+class RoomForm(Form):
+    """A place."""
+
+    name: Name
+
+
+class ItemFacts(Form):
+    """The facts about an asset or an object."""
+
+    states: list[str] = Field([])
+    affordances: list[str] = Field([])
+    properties: list[str] = Field([])
+
+
+class AssetForm(ItemFacts):
+    """Furniture or an appliance in a room."""
+
+    name: Name
+    room: str = Field(validation_alias=AliasChoices("room", "located"))
+
+
+class ObjectForm(ItemFacts):
+    """An object on or in an asset or another object; both fields are null if the agent holds it."""
+
+    name: Name
+    relation: RelationWord | None
+    related_to: str | None
+
+    @model_validator(mode="after")
+    def _whole(self) -> ObjectForm:
+        if (self.relation is None) != (self.related_to is None):
+            raise PydanticCustomError("half", "relation and related_to belong together; give both or neither")
+        return self
+
+
+class AgentForm(Form):
+    """The robot."""
+
+    name: Name
+    location: str
+    holding: str | None = "nothing"
+
+
+class NodesForm(Form):
+    """All nodes by kind; a scene without an agent can be asked about, and not acted in."""
+
+    rooms: list[RoomForm] = Field(validation_alias=AliasChoices("rooms", "room"))
+    asset: list[AssetForm]
+    objects: list[ObjectForm] = Field(validation_alias=AliasChoices("objects", "object"))
+    agent: Annotated[AgentForm | None, BeforeValidator(only_one)] = None
+
+
+class GoalNode(Form):
+    """The desired relation and states of one node, or of `count` nodes of a class."""
+
+    name: str | None = None
+    class_: str | None = Field(None, alias="class")
+    count: int = Field(1, ge=1, le=10_000)
+    relation: RelationWord | None = None
+    related_to: str | None = None
+    states: list[str] = Field([])
+
+
+class GrasifTaskForm(Form):
+    """An instruction with its goal nodes."""
+
+    id: str
+    instruction: str
+    goal: list[GoalNode] = Field(min_length=1)
+    budget: int = Field(50, ge=1)
+
+
+class SceneForm(Form):
+    """A file: one scene, and optionally its tasks."""
+
+    nodes: NodesForm
+    tasks: list[GrasifTaskForm] = Field([])
 
 
 def is_one(document: Any) -> bool:
@@ -55,20 +159,16 @@ def read_file(path: Path, *, name: str | None = None) -> tuple[ImportedScene, tu
 def from_document(document: object, *, file: str, name: str) -> tuple[ImportedScene, tuple[Task, ...]]:
     """Return the scene and tasks of a document of GraSIF's form. Raises DocumentError with all its problems."""
     form = validated(SceneForm, document, file)
-    graph, problems = graph_of_form(form.nodes)
-    if not problems:
-        problems = [
-            problem for number, task in enumerate(form.tasks) for problem in _task_problems(task, number, graph)
-        ]
+    graph = assemble(_parts(form.nodes), file=file, declared=DECLARED, vocabulary="grasif")
+    problems = [it for number, task in enumerate(form.tasks) for it in _task_problems(task, number, graph)]
     if problems:
         raise document_error(file, problems)
     scene = ImportedScene(name, graph, "grasif", declared=DECLARED, source=file)
-    return scene, tuple(_task(task, name, file) for task in form.tasks)
-
-
-def graph_of_form(nodes: NodesForm) -> tuple[SceneGraph, list[Problem]]:
-    """Return the graph of a form and its problems; if there are any, the graph holds nodes alone."""
-    return assemble(_drafts(nodes), _links(nodes), vocabulary="grasif", declared=DECLARED)
+    goals = (And(tuple(map(node_goal, task.goal))) for task in form.tasks)
+    return scene, tuple(
+        Task(task.id, task.instruction, name, goal, (), task.budget, file)
+        for task, goal in zip(form.tasks, goals, strict=True)
+    )
 
 
 def to_document(scene: ImportedScene) -> dict[str, Any]:
@@ -78,8 +178,7 @@ def to_document(scene: ImportedScene) -> dict[str, Any]:
         raise InvalidValue("GraSIF has no nodes of the kind Waypoint")
     agents = graph.by_kind.get("Agent", ())
     if len(agents) != 1:
-        msg = f"GraSIF has exactly one agent in a scene, this one has {len(agents)}"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"GraSIF has exactly one agent in a scene, this one has {len(agents)}")
     held = graph.targets(agents[0], "HOLDS")
     return {
         "nodes": {
@@ -102,8 +201,7 @@ def _of_kind(graph: SceneGraph, kind: str) -> list[Node]:
 def _room(graph: SceneGraph, node_id: str) -> str:
     rooms = graph.targets(node_id, "INSIDE")
     if len(rooms) != 1:
-        msg = f"GraSIF has {shown(node_id)} in exactly one room, here it is in {len(rooms)}"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"GraSIF has {shown(node_id)} in exactly one room, here it is in {len(rooms)}")
     return rooms[0]
 
 
@@ -121,15 +219,22 @@ def _wanted_facts(node: Term, wanted: GoalNode) -> Iterator[Condition]:
         yield HasState(node, state)
 
 
-def _drafts(nodes: NodesForm) -> Iterator[NodeDraft]:
+def _parts(nodes: NodesForm) -> Iterator[NodeDraft | RelationDraft]:
     for i, room in enumerate(nodes.rooms):
         yield NodeDraft(f"$.nodes.rooms[{i}]", partial(form_node, room.name, "Place"))
     for i, asset in enumerate(nodes.asset):
         yield NodeDraft(f"$.nodes.asset[{i}]", partial(form_node, asset.name, "Asset", asset))
+        yield RelationDraft(f"$.nodes.asset[{i}].room", asset.name, "INSIDE", asset.room)
     for i, thing in enumerate(nodes.objects):
-        yield NodeDraft(f"$.nodes.objects[{i}]", partial(form_node, thing.name, "Object", thing))
-    if nodes.agent is not None:
-        yield NodeDraft("$.nodes.agent", partial(form_node, nodes.agent.name, "Agent"))
+        place = f"$.nodes.objects[{i}]"
+        yield NodeDraft(place, partial(form_node, thing.name, "Object", thing))
+        if thing.relation is not None and thing.related_to is not None:
+            yield RelationDraft(f"{place}.related_to", thing.name, RELATIONS[thing.relation], thing.related_to)
+    if (agent := nodes.agent) is not None:
+        yield NodeDraft("$.nodes.agent", partial(form_node, agent.name, "Agent"))
+        yield RelationDraft("$.nodes.agent.location", agent.name, "INSIDE", agent.location)
+        if agent.holding not in NOTHING:
+            yield RelationDraft("$.nodes.agent.holding", agent.name, "HOLDS", agent.holding or "")
 
 
 def form_node(name: str, kind: str, facts: ItemFacts | None = None) -> Node:
@@ -139,20 +244,6 @@ def form_node(name: str, kind: str, facts: ItemFacts | None = None) -> Node:
         return Node(name, kind, name, class_)
     traits = Properties({TRAITS: tuple(sorted(facts.properties))} if facts.properties else {})
     return Node(name, kind, name, class_, tuple(facts.states), tuple(facts.affordances), traits)
-
-
-def _links(nodes: NodesForm) -> Iterator[RelationDraft]:
-    for i, asset in enumerate(nodes.asset):
-        yield RelationDraft(f"$.nodes.asset[{i}].room", asset.name, "INSIDE", asset.room)
-    for i, thing in enumerate(nodes.objects):
-        if thing.relation is not None and thing.related_to is not None:
-            place = f"$.nodes.objects[{i}].related_to"
-            yield RelationDraft(place, thing.name, RELATIONS[thing.relation], thing.related_to)
-    agent = nodes.agent
-    if agent is not None:
-        yield RelationDraft("$.nodes.agent.location", agent.name, "INSIDE", agent.location)
-        if agent.holding not in NOTHING:
-            yield RelationDraft("$.nodes.agent.holding", agent.name, "HOLDS", agent.holding or "")
 
 
 def _facts(node: Node) -> dict[str, Any]:
@@ -166,11 +257,6 @@ def _parent_fields(graph: SceneGraph, node_id: str) -> dict[str, str | None]:
         if relation.type in _WORDS:
             return {"relation": _WORDS[relation.type], "related_to": relation.target}
     return {"relation": None, "related_to": None}
-
-
-def _task(task: GrasifTaskForm, scene: str, source: str) -> Task:
-    goal = And(tuple(node_goal(node) for node in task.goal))
-    return Task(task.id, task.instruction, scene, goal, (), task.budget, source)
 
 
 def _task_problems(task: GrasifTaskForm, number: int, graph: SceneGraph) -> Iterator[Problem]:
@@ -190,3 +276,35 @@ def _task_problems(task: GrasifTaskForm, number: int, graph: SceneGraph) -> Iter
             node_goal(wanted)
         except InvalidValue as error:
             yield place, str(error)
+
+
+def scene_name(subset: str) -> str:
+    """Return the name of an office's scene."""
+    return NAME_PREFIX + subset
+
+
+def scene(subset: str) -> ImportedScene:
+    """Return the one scene of an office."""
+    return _read(subset)[0]
+
+
+def scenes(only: str | None, subset: str) -> Iterator[ImportedScene]:
+    """Yield the one scene of an office, also for the id of a task. Raises InputError for an unknown id."""
+    if only is None or any(tasks(only, subset)):
+        yield scene(subset)
+
+
+def tasks(only: str | None, subset: str) -> Iterator[Task]:
+    """Return the tasks in the order of the file, or the one with the id `only`. Raises InputError for an unknown id."""
+    found = {task.id: task for task in _read(subset)[1]}
+    like = f"ids look like {next(iter(found))}"
+    return iter(chosen(only, found, "task", where=f"of {subset}", like=like).values())
+
+
+def _read(subset: str) -> tuple[ImportedScene, tuple[Task, ...]]:
+    with as_file(files("scenecypher.importers") / "data" / SUBSETS[subset]) as path:
+        read, found = read_file(path, name=scene_name(subset))
+    source = f"scenecypher's {subset}"
+    return replace(read, source=source), tuple(
+        replace(task, source=source, category=task.id.rpartition("-")[0]) for task in found
+    )

@@ -11,23 +11,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from scenecypher.db.condition import And, AtLeast, Condition, HasClass, HasState, HeldBy, Id, Not, Related, Term
 from scenecypher.db.graph.delta import Delta, diff
+from scenecypher.db.graph.field_types import Form
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import validated
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers import grasif, grasif_pickle
-from scenecypher.importers.grasif_format import RELATIONS
+from scenecypher.importers.grasif import RELATIONS
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import Task
 
 TASKS: Final = "tasks.json"
 Subset: TypeAlias = Literal["sayplan-office", "behavior-1k", "robothow"]
+Facts: TypeAlias = tuple[tuple[str, str] | None, frozenset[str], frozenset[str]]
+"""Changes of a node: its new place (relation and target, or who holds it), states it gets, and states it loses."""
 
 
 def within_folder(name: str) -> str:
@@ -40,11 +43,7 @@ def within_folder(name: str) -> str:
 FileName = Annotated[str, Field(min_length=1), AfterValidator(within_folder)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class PairForm(_Strict):
+class PairForm(Form):
     """One task; `known` is the graph from before things were moved, which is what methods know."""
 
     id: str = Field(min_length=1)
@@ -56,7 +55,7 @@ class PairForm(_Strict):
     budget: int = Field(50, ge=1)
 
 
-class FolderForm(_Strict):
+class FolderForm(Form):
     """The file `tasks.json`."""
 
     tasks: list[PairForm] = Field(min_length=1)
@@ -71,10 +70,6 @@ class GraphPair:
     end: SceneGraph
     moved: Delta | None
     subset: Subset | None
-
-
-Facts: TypeAlias = tuple[tuple[str, str] | None, frozenset[str], frozenset[str]]
-"""Changes of a node: its new place (relation and target, or who holds it), states it gets, and states it loses."""
 
 
 def is_folder(path: Path) -> bool:
@@ -167,6 +162,5 @@ def _pair(folder: Path, form: PairForm) -> GraphPair:
 
 
 def _scene(folder: Path, name: str) -> ImportedScene:
-    path, stem = folder / name, Path(name).with_suffix("").as_posix()
-    read = grasif_pickle.read_scene if path.suffix in grasif_pickle.SUFFIXES else grasif.read_scene
-    return read(path, name=grasif.NAME_PREFIX + stem)
+    stem = Path(name).with_suffix("").as_posix()
+    return grasif_pickle.read_scene(folder / name, name=grasif.NAME_PREFIX + stem)

@@ -1,44 +1,97 @@
-"""Strict JSON files: UTF-8, no repeated keys, no NaN, and every problem at its place."""
+"""Bounded reading of files of untrusted origin: bytes, text, and strict JSON, with every problem at its place."""
 
 from __future__ import annotations
 
+import codecs
+import gzip
 import json
 import re
+import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import PROBLEMS_LIMIT, Problem, document_error, json_path
+from scenecypher.db.graph.problems import PROBLEMS_LIMIT, document_error, json_path
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
-from scenecypher.importers.bounded import read_bytes, read_text
+from scenecypher.importers.word_tables import tables
 
+_GZIP: Final = b"\x1f\x8b"
+_ENCODINGS: Final = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    **dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32"),
+    **dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),
+}
+"""Encodings by the mark that a file begins with; UTF-8 without one."""
 FILE_BYTES: Final = 512 * 2**20
 """The size of the largest file that is read; a graph takes about twelve times its file's size in memory."""
 MAX_DEPTH: Final = 100
 """The greatest depth of nested lists and maps; a scene needs seven."""
 TOO_DEEP: Final = f"nested over {MAX_DEPTH} deep, which no scene is; mend the file"
-
 _NESTING: Final = frozenset({dict, list})
 JSON_LINES: Final = (
     "a second document begins here; if the file has one a line, call it NAME.jsonl: each line is then imported as a "
     "scene of its own, NAME/1, NAME/2 and so on"
 )
-LOOKS: Final[Mapping[str, str]] = {
-    "version https://git-lfs": "a pointer of Git LFS, not the file: `git lfs pull` brings it",
-    "<!doctype html": "a page of HTML, perhaps an error's in place of the file; download it again",
-    "<html": "a page of HTML, perhaps an error's in place of the file; download it again",
-    "<": "XML; graphs of NetworkX and Gephi are read from .graphml and .gexf",
-    "solid ": "a mesh; give the graph as node-link JSON",
-    "ply": "a point cloud; give the graph as node-link JSON",
-    "(define": "PDDL; give it to `scenecypher import pddl PROBLEM --domain DOMAIN`",
-}
-"""What text that is no JSON is by its beginning, in lower case, and what to do."""
 _COMMENT: Final = re.compile(r"\s*(//|/\*|#)")
+
+
+def read_bytes(path: Path, *, max_bytes: int, part: slice | None = None) -> bytes:
+    """Return a file's bytes, at most `max_bytes`, or those of a `part` of it; a gzip file is unpacked.
+
+    Raises DocumentError for a larger file, or one that can't be read.
+
+    The size in the directory is not relied upon: a device or a pipe reports 0 and may never end.
+    """
+    try:
+        with path.open("rb") as file:
+            if file.peek(2).startswith(_GZIP):
+                unpack = _unpacked_again if part is not None else _unpacked
+                data = unpack(path, path.stat().st_mtime_ns, max_bytes)
+                return _within(path, data if part is None else data[part], max_bytes)
+            if part is not None:
+                file.seek(part.start)
+                return file.read(part.stop - part.start)
+            data = file.read(max_bytes + 1)
+    except OSError as error:
+        raise DocumentError(
+            str(path), "the file", f"can't be read ({error.strerror or error}); check its path"
+        ) from error
+    except (EOFError, zlib.error) as error:
+        raise DocumentError(str(path), "the file", f"no whole gzip file ({error}); copy it again") from error
+    return _within(path, data, max_bytes)
+
+
+def read_text(path: Path, *, max_bytes: int, part: slice | None = None) -> str:
+    """Return a file's text, or that of a part of it, in the encoding that its mark tells. Raises DocumentError."""
+    data = read_bytes(path, max_bytes=max_bytes, part=part)
+    encoding = next((it for mark, it in _ENCODINGS.items() if data.startswith(mark)), "utf-8")
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        cause = "not UTF-8 but some other encoding; save the file as UTF-8"
+        cause = "no text; give a file of a format that is read" if b"\0" in data[:512] else cause
+        raise DocumentError(str(path), f"byte {error.start:,}", cause) from error
+
+
+def _unpacked(path: Path, _changed: int, max_bytes: int) -> bytes:
+    with gzip.open(path) as file:
+        return file.read(max_bytes + 1)
+
+
+_unpacked_again: Final = lru_cache(maxsize=1)(_unpacked)
+"""The unpacked file whose lines are read one after another."""
+
+
+def _within(path: Path, data: bytes, max_bytes: int) -> bytes:
+    if len(data) > max_bytes:
+        raise DocumentError(str(path), "$", f"over {max_bytes // 2**20} MB, the most that is read: split the file")
+    return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +137,25 @@ def read_json(path: Path, *, line: JsonLine | None = None) -> Any:
     def to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) != len(pairs):
-            repeated.append((made, _first_repeated(pairs)))
+            counts = Counter(key for key, _ in pairs)
+            repeated.append((made, next(key for key, count in counts.items() if count > 1)))
         return made
 
     try:
         value = json.loads(text, object_pairs_hook=to_dict, parse_constant=NotFinite)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno if line is None else line.number}, column {error.colno}"
-        cause = JSON_LINES if _is_next_value(error) else _no_json(text, error)
+        cause = _no_json(text, error)
         raise DocumentError(str(path), place, cause) from error
     except RecursionError as error:
         raise DocumentError(str(path), "$", TOO_DEEP) from error
     except ValueError as error:
         raise DocumentError(str(path), "$", "a whole number with thousands of digits; mend the file") from error
     if repeated:
-        raise document_error(str(path), [_repetition(value, made, key) for made, key in repeated[:PROBLEMS_LIMIT]])
+        places = {id(made): json_path(place) for place, made in _walk(value) if isinstance(made, dict)}
+        causes = ((places.get(id(made), "$"), key) for made, key in repeated[:PROBLEMS_LIMIT])
+        problems = [(place, f"the key {shown(key)} is given twice; keep one") for place, key in causes]
+        raise document_error(str(path), problems)
     if _too_deep(value):
         raise DocumentError(str(path), "$", TOO_DEEP)
     return value
@@ -196,22 +253,26 @@ def _with_text_keys(value: Any) -> Any:
     return [*map(_with_text_keys, value)] if isinstance(value, list) else value
 
 
-def _is_next_value(error: json.JSONDecodeError) -> bool:
-    """Check if a whole value is followed by the beginning of another in a later line."""
-    return error.msg == "Extra data" and error.lineno > 1 and error.doc[error.pos : error.pos + 1] in {"{", "["}
-
-
 def _no_json(text: str, error: json.JSONDecodeError) -> str:
-    begin, before = text.lstrip()[:40].lower(), text[: error.pos].rstrip()
+    begin, before = text.lstrip()[:40].lower().replace(": ", ":"), text[: error.pos].rstrip()
     if not begin:
         return "no valid JSON, the file is empty; was it copied whole?"
-    if (looks := next((words for mark, words in LOOKS.items() if begin.startswith(mark)), None)) is not None:
+    if (
+        looks := next(
+            (words for mark, words in tables("words")["looks"]["beginnings"].items() if begin.startswith(mark)), None
+        )
+    ) is not None:
         return f"no valid JSON but {looks}"
+    # a whole value is followed by the beginning of another in a later line
+    if error.msg == "Extra data" and error.lineno > 1 and text[error.pos : error.pos + 1] in {"{", "["}:
+        return JSON_LINES
     if _COMMENT.match(text, error.pos):
         return "no valid JSON (a comment stands here, which JSON has none of); remove it"
-    if before.endswith(",") and text[error.pos : error.pos + 1] in {"}", "]"}:
-        return "no valid JSON (a comma stands before this bracket); remove the comma"
-    return f"no valid JSON ({error.msg}); mend the file"
+    if not before:
+        return f"this is no JSON: it begins with {shown(text.strip()[:40])}; docs/importing.md tells what is read"
+    is_comma = before.endswith(",") and text[error.pos : error.pos + 1] in {"}", "]"}
+    why = "a comma stands before this bracket); remove the comma" if is_comma else f"{error.msg}); mend the file"
+    return f"no valid JSON ({why}"
 
 
 def _too_deep(value: Any) -> bool:
@@ -226,16 +287,6 @@ def _too_deep(value: Any) -> bool:
         if not level:
             return False
     return True
-
-
-def _first_repeated(pairs: Sequence[tuple[str, Any]]) -> str:
-    seen: set[str] = set()
-    return next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-
-
-def _repetition(root: Any, made: dict[str, Any], key: str) -> Problem:
-    place = next((where for where, value in _walk(root) if value is made), ())
-    return json_path(place), f"the key {shown(key)} is given twice; keep one"
 
 
 def _walk(root: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:

@@ -1,13 +1,15 @@
-"""NetworkX's node-link JSON: the form of its files, and the one table between its words and ours.
+"""The form of NetworkX's files: node-link JSON, and GraphML and GEXF, which NetworkX reads.
 
 NetworkX leaves attributes to the makers of graphs, so each of ours has several common names; the first that a node or
 an edge has counts, and an export writes the first of all. Every other attribute of a node is a property under its own
-name. A word outside the tables is refused, not dropped.
+name. A word outside the tables (`data/words.toml`) is refused, not dropped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from pydantic import AliasChoices, Field
@@ -15,87 +17,22 @@ from pydantic import AliasChoices, Field
 from scenecypher.db.graph.axes import Up
 from scenecypher.db.graph.field_types import Form, PropertyName, RelationType
 from scenecypher.db.vocabulary import DEFAULT
+from scenecypher.errors import DocumentError, InputError
+from scenecypher.importers.json_file import FILE_BYTES, ending_of, read_bytes
+from scenecypher.importers.word_tables import by_word, listed, tables
 
-NODE_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
-    "id": ("id",),
-    "kind": ("kind", "type"),
-    "name": ("name", "label", "object_tag"),
-    "class": ("class", "class_name"),
-    "states": ("states",),
-    "affordances": ("affordances",),
-    "center": ("center", "position", "pos", "bbox_center", "centroid", "pose"),
-    "size": ("bbox_extent", "extent", "dimensions"),
-    "box": ("bbox", "bounding_box"),
-    "caption": ("caption", "object_caption"),
-}
-"""Names of node attributes by ours.
-
-Whole numbers are valid ids too: 7 becomes "7". A node's default kind is Object, its default name is its id, and its
-default class is its name without the number at its end. A position is [x, y] or [x, y, z], a size likewise; numbers
-`x`, `y` and `z` of the node itself are a position, too. A box has a `center` with an `extent`, `size` or `dimensions`,
-or the corners `min` and `max`; or it is a list of two corners.
-"""
-
-OPEN_VOCABULARY: Final = ("caption", "possible_tags", "bbox_volume", "num_detections")
-"""Properties of open-vocabulary maps such as ConceptGraphs'; a scene whose file has them declares them."""
-
-EMBEDDINGS: Final = frozenset(
-    {
-        *("embedding", "embeddings", "clip_embedding", "image_embedding", "text_embedding", "visual_embedding"),
-        *("clip_ft", "text_ft", "clip_feature", "clip_features", "feature", "features", "semantic_feature"),
-    }
-)
-"""Attributes that are vectors of the nodes where they are lists of numbers, unless the scene declares them."""
-
-ENDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "source": ("source", "from", "subject", "from_id", "source_id", "subject_id", "src", "start", "head", "u"),
-    "target": ("target", "to", "object", "to_id", "target_id", "object_id", "dst", "end", "tail", "v"),
-}
-"""Names of the ends of an edge, which may also be a list of source, relation type and target."""
-
-EDGE_ATTRIBUTES: Final[tuple[str, ...]] = (
-    "relation",
-    "type",
-    "relation_type",
-    "label",
-    "predicate",
-    "relationship",
-    "rel",
-)
-"""Names of the relation type; in a multigraph it may be the key. Relations have no further attributes."""
-
-ABOUT: Final = frozenset({"metadata", "meta", "info", "name", "description", "version", "frame_id", "stamp", "header"})
-"""Facts about a file, which are left out and told, unless they are lists."""
-
-FIELDS: Final = ("directed", "multigraph", "graph", "nodes", "edges", "links")
-"""Fields of a file; another one with a plain value is a fact about it too, unless its name is near to one of these."""
-
-DEFAULT_KIND: Final = "Object"
-
-KINDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("place", "room", "region"), "Place"),
-    **dict.fromkeys(("asset", "furniture", "appliance"), "Asset"),
-    **dict.fromkeys(("object", "item"), "Object"),
-    **dict.fromkeys(("agent", "robot"), "Agent"),
-    "door": "Door",
-}
-"""Words for kinds, case-insensitive; an export writes ours."""
-
-RELATIONS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("in", "inside", "inside_of"), "INSIDE"),
-    **dict.fromkeys(("on", "ontop", "ontop_of", "on_top_of"), "ON"),
-    **dict.fromkeys(("connected", "connected_to"), "CONNECTS"),
-    "attached": "ATTACHED_TO",
-    "near": "CLOSE",
-    "holding": "HOLDS",
-}
-"""Words for relations, case-insensitive, with blanks and hyphens as underscores.
-
-A type in capitals is kept, and every other word is put into capitals; an export writes ours.
-"""
-
-SYMMETRIC: Final = ("CLOSE", "CONNECTS")
-"""The types that an undirected graph can hold besides declared ones; each is stored both ways."""
+WORDS: Final[Mapping[str, Any]] = tables("words")["graphs"]
+NODE_ATTRIBUTES: Final = {ours: listed(names) for ours, names in WORDS["node_attributes"].items()}
+ENDS: Final = {end: listed(names) for end, names in WORDS["ends"].items()}
+EDGE_ATTRIBUTES: Final = listed(WORDS["edge_attributes"])
+KINDS: Final = by_word(WORDS["kinds"])
+RELATIONS: Final = by_word(WORDS["relations"])
+PARENTS: Final = by_word(WORDS["parents"])
+SUFFIXES: Final = (".graphml", ".gexf")
+LISTS: Final = ("states", "affordances")
+"""Attributes that GraphML and GEXF give as text, with commas."""
+LAYOUT: Final = frozenset({"viz", "start", "end"})
+"""Attributes of a drawing, which is no fact of a scene."""
 
 
 class GraphAttributes(Form):
@@ -117,3 +54,28 @@ class NodeLink(Form):
     graph: GraphAttributes = GraphAttributes()
     nodes: list[Any]
     edges: list[Any] = Field(validation_alias=AliasChoices("edges", "links"))
+
+
+def node_link(path: Path) -> dict[str, Any]:
+    """Return a GraphML or GEXF file as a node-link document. Raises DocumentError, InputError without NetworkX."""
+    try:
+        from networkx import node_link_data, parse_graphml, read_gexf
+    except ImportError as error:
+        msg = f"{path}: GraphML and GEXF are read with NetworkX; install it: pip install networkx"
+        raise InputError(msg) from error
+    data = read_bytes(path, max_bytes=FILE_BYTES)
+    if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
+        raise DocumentError(str(path), "$", "it declares entities of XML, which no graph needs; save it without them")
+    try:
+        graph = read_gexf(BytesIO(data)) if ending_of(path) == ".gexf" else parse_graphml(data)
+    except Exception as error:  # NetworkX raises errors of many sorts
+        raise DocumentError(str(path), "$", f"can't be read by NetworkX ({error}); save it again") from error
+    document: dict[str, Any] = node_link_data(graph, edges="edges")
+    for key in ("nodes", "edges"):
+        document[key] = [{k: _listed(k, v) for k, v in it.items() if k not in LAYOUT} for it in document[key]]
+    return {key: document[key] for key in ("directed", "multigraph", "nodes", "edges")}
+
+
+def _listed(key: str, value: Any) -> Any:
+    is_text = key in LISTS and isinstance(value, str)
+    return [part for it in value.split(",") if (part := it.strip())] if is_text else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from scenecypher.db.graph.axes import UP, upright
 from scenecypher.db.graph.graph_json import value_document, value_from
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
+from scenecypher.db.graph.problems import Problem, json_path, problems_of
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties
 from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import checked, class_of_name, label, labels, property_name, shown
@@ -22,33 +22,40 @@ from scenecypher.db.schema import KINDS as OUR_KINDS
 from scenecypher.db.schema import RELATION_NAME, RELATION_TYPES, Declared
 from scenecypher.db.vocabulary import DEFAULT, current_name, is_known, vocabulary_names
 from scenecypher.errors import did_you_mean
-from scenecypher.importers.assembly import NodeDraft, assemble
+from scenecypher.importers.assembly import (
+    NodeDraft,
+    as_value,
+    assemble,
+    box,
+    caption,
+    made,
+    numbers,
+    position,
+    refuse,
+    size,
+)
 from scenecypher.importers.json_file import JsonLine, read_document, stem_of, without_gaps
 from scenecypher.importers.networkx_format import (
-    DEFAULT_KIND,
     EDGE_ATTRIBUTES,
-    EMBEDDINGS,
     ENDS,
     KINDS,
     NODE_ATTRIBUTES,
-    OPEN_VOCABULARY,
     RELATIONS,
-    SYMMETRIC,
-    GraphAttributes,
+    WORDS,
     NodeLink,
 )
 from scenecypher.importers.open_vocabulary import first_of, keys_of, node_link_form, plain_form, word_for_edges
-from scenecypher.importers.space import as_value, box, caption, numbers, position, size
-from scenecypher.importers.tried import Tried
 from scenecypher.importers.vectors_file import vectors_of_nodes
+from scenecypher.importers.word_tables import listed
 
 NAME_PREFIX: Final = "networkx/"
-IN_LISTS: Final = {"id", "object1", *NODE_ATTRIBUTES["center"], *NODE_ATTRIBUTES["box"], "Position", "predicate"}
-"""Attributes one of which shows that a list of maps is one of objects."""
-NOTHING: Final[Mapping[str, object]] = {}
+IN_LISTS: Final = {*listed(WORDS["in_lists"]), *NODE_ATTRIBUTES["center"], *NODE_ATTRIBUTES["box"]}
+EMBEDDINGS, SYMMETRIC = (frozenset(listed(WORDS[key])) for key in ("embeddings", "symmetric"))
 TRIPLE: Final = ("source", "relation", "target")
-NO_LABELS: Final[tuple[str, ...]] = ()
 _BETWEEN_WORDS: Final = re.compile(r"[\s-]+")
+SPACE: Final[Mapping[str, Callable[[Any, str], Mapping[str, object]]]] = dict(
+    zip(("box", "size", "center", "caption"), (box, size, position, caption), strict=True)
+)
 
 
 def is_one(document: Any) -> bool:
@@ -56,6 +63,8 @@ def is_one(document: Any) -> bool:
     if isinstance(document, list):
         return any(isinstance(it, list) or it.keys() & IN_LISTS for it in document if isinstance(it, dict | list))
     found = node_link_form(document) if keys_of(document) is None else {"nodes": []}
+    if "id_to_label" in document:  # Replica's
+        return False
     return isinstance(found.get("nodes"), list) and bool(found.keys() & {"edges", "links"} or keys_of(document))
 
 
@@ -91,32 +100,25 @@ def from_document(
 def _from_document(document: object, *, file: str, name: str, declare: Declared | None, strict: bool) -> ImportedScene:
     document = node_link_form(document)
     notes: list[str] = []
-    if isinstance(document, dict) and (made := document.pop("made_ids", 0)):
-        notes.append(f"ids of {made:,} nodes made of name or class and number, since the file has none")
+    if isinstance(document, dict) and (count := document.pop("made_ids", 0)):
+        notes.append(f"ids of {count:,} nodes made of name or class and number, since the file has none")
     if isinstance(document, dict) and not strict:
         document = plain_form(document, notes)
     form, problems = _form(document)
-    graph_is_readable = not any(place.startswith("$.graph") for place, _ in problems)
-    problems += _graph_problems(form.graph)
+    is_readable = not any(place.startswith("$.graph") for place, _ in problems)
+    if not is_known(vocabulary := form.graph.vocabulary):
+        problems.append(("$.graph.vocabulary", f"{shown(vocabulary)} is none of {', '.join(vocabulary_names())}"))
     declared = _declared(form, declare or Declared())
     links = [*_links(form, word_for_edges(document), problems)]
-    vocabulary = current_name(form.graph.vocabulary) if not problems else DEFAULT
-    graph, more = assemble(
-        _drafts(form.nodes, declared),
-        links,
-        vocabulary=vocabulary,
-        declared=declared if graph_is_readable else None,
+    graph = assemble(
+        (*_drafts(form.nodes, declared), *links),
+        file=file,
+        declared=declared if is_readable else None,
+        vocabulary=current_name(vocabulary) if not problems else DEFAULT,
+        problems=problems,
     )
-    if problems or more:
-        raise document_error(file, problems + more)
     scene = ImportedScene(
-        name,
-        graph,
-        form.graph.vocabulary,
-        role=form.graph.role,
-        declared=declared,
-        source=file,
-        notes=tuple(notes),
+        name, graph, form.graph.vocabulary, role=form.graph.role, declared=declared, source=file, notes=tuple(notes)
     )
     return upright(_with_vectors(scene, form.nodes), form.graph.up)
 
@@ -157,14 +159,9 @@ def _declared(form: NodeLink, more: Declared) -> Declared:
     """Return what the file and the caller declare, and the words of open-vocabulary maps that occur."""
     keys = {key for node in form.nodes if isinstance(node, dict) for key in node}
     keys |= {"caption"} if keys & {*NODE_ATTRIBUTES["caption"]} else set()
-    found = (key for key in OPEN_VOCABULARY if key in keys)
+    found = (key for key in listed(WORDS["open_vocabulary"]) if key in keys)
     graph = form.graph
     return Declared((*graph.relation_types, *more.relation_types), (*graph.properties, *more.properties, *found))
-
-
-def _graph_problems(graph: GraphAttributes) -> Iterator[Problem]:
-    if not is_known(graph.vocabulary):
-        yield "$.graph.vocabulary", f"{shown(graph.vocabulary)} is none of {', '.join(vocabulary_names())}"
 
 
 def _with_vectors(scene: ImportedScene, nodes: list[Any]) -> ImportedScene:
@@ -195,27 +192,22 @@ def _node(attributes: Any, declared: Declared) -> Node:
         raise InvalidValue(f"should be a map, not {shown(attributes)}")
     given = _with_position(attributes, declared)
     kept = {key: value for key, value in given.items() if not _is_embedding(key, value, declared)}
-    chosen = {
-        ours: first_of(kept, [it for it in names if it not in declared.properties or it == ours])
+    names = {
+        ours: [it for it in names if it not in declared.properties or it == ours]
         for ours, names in NODE_ATTRIBUTES.items()
     }
-    read = {ours: kept[name] for ours, name in chosen.items() if name is not None}
+    chosen = {ours: name for ours, given in names.items() if (name := first_of(kept, given)) is not None}
     others = {key: value for key, value in kept.items() if key not in chosen.values() and value is not None}
-    tried = Tried()
-    node_id = tried.value(lambda: label(_id(read.get("id"), "id"), "id"), "?")
-    name = tried.value(lambda: label(read.get("name", node_id), "name"), node_id)
-    properties = _space(read, chosen, tried)
-    for key, value in others.items():
-        properties |= tried.value(partial(_property, key, value), NOTHING)
-    parts = (
-        tried.value(lambda: _kind(read.get("kind", DEFAULT_KIND)), DEFAULT_KIND),
-        name,
-        tried.value(lambda: label(read.get("class", class_of_name(name)), "class"), name),
-        tried.value(lambda: labels(read.get("states", ()), "states"), NO_LABELS),
-        tried.value(lambda: labels(read.get("affordances", ()), "affordances"), NO_LABELS),
-    )
-    tried.refuse()
-    return Node(node_id, *parts, Properties(properties))
+    problems: list[Problem] = [] if "id" in chosen else [("id", "id is missing; add it")]
+    own = dict(made(((it, partial(OWN[it], kept[chosen[it]], it)) for it in OWN if it in chosen), problems))
+    space = ((it, partial(SPACE[it], kept[chosen[it]], chosen[it])) for it in SPACE if it in chosen)
+    more = ((key, partial(_property, key, value)) for key, value in others.items())
+    properties = {key: it for _, found in made((*space, *more), problems) for key, it in found.items()}
+    refuse(problems)
+    name = own.get("name", own["id"])
+    class_ = own.get("class") or label(class_of_name(name), "class")
+    lists = (own.get("states", ()), own.get("affordances", ()))
+    return Node(own["id"], own.get("kind", "Object"), name, class_, *lists, Properties(properties))
 
 
 def _with_position(attributes: Mapping[str, Any], declared: Declared) -> Mapping[str, Any]:
@@ -237,53 +229,42 @@ def _property(key: str, value: object) -> Mapping[str, object]:
     return {property_name(key): checked(value_from(as_value(value), key), key)}
 
 
-def _space(read: Mapping[str, Any], chosen: Mapping[str, str | None], tried: Tried) -> dict[str, object]:
-    """Return center, size and caption."""
-    found: dict[str, object] = {}
-    for ours, reader in (("box", box), ("size", size), ("center", position), ("caption", caption)):
-        if ours in read:
-            found |= tried.value(partial(reader, read[ours], chosen[ours] or ours), NOTHING)
-    return found
-
-
 def _id(given: object, place: str) -> str:
     if given is None:
-        msg = f"{place} is missing; add it"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"{place} is missing; add it")
     if isinstance(given, str):
-        return given
+        return label(given, place)
     if isinstance(given, int) and not isinstance(given, bool) and abs(given) < 2**63:
         return str(given)
-    msg = f"{place} should be text or a 64-bit whole number, not {shown(given)}"
-    raise InvalidValue(msg)
+    raise InvalidValue(f"{place} should be text or a 64-bit whole number, not {shown(given)}")
 
 
-def _kind(word: object) -> str:
+def _kind(word: object, _: str) -> str:
     known = (word if word in OUR_KINDS else KINDS.get(word.casefold())) if isinstance(word, str) else None
     if known is None:
         words = (*OUR_KINDS, *KINDS)
         hint = did_you_mean(word, words) if isinstance(word, str) else ""
-        msg = f"kind should be one of {', '.join(words)}, not {shown(word)}{hint}"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"kind should be one of {', '.join(words)}, not {shown(word)}{hint}")
     return known
 
 
+OWN: Final[Mapping[str, Callable[[Any, str], Any]]] = {
+    "id": _id,
+    "kind": _kind,
+    **dict.fromkeys(("name", "class"), label),
+    **dict.fromkeys(("states", "affordances"), labels),
+}
+
+
 def _links(form: NodeLink, word: str, problems: list[Problem]) -> Iterator[RelationDraft]:
-    for index, edge in enumerate(form.edges):
-        place = json_path((word, index))
-        try:
-            source, type_, target = _relation(edge)
-            both = not form.directed and source != target and _is_symmetric(type_)
-        except InvalidValue as error:
-            problems.append((place, str(error)))
-            continue
-        yield RelationDraft(place, source, type_, target)
-        if both:
-            yield RelationDraft(place, target, type_, source)
+    read = partial(_relation, directed=form.directed)
+    edges = ((json_path((word, index)), partial(read, edge)) for index, edge in enumerate(form.edges))
+    for place, found in made(edges, problems):
+        yield from (RelationDraft(place, *it) for it in found)
 
 
-def _relation(edge: Any) -> tuple[str, str, str]:
-    """Return source, type and target of an edge. Raises InvalidValue with all that is wrong with it."""
+def _relation(edge: Any, *, directed: bool) -> Iterable[tuple[str, str, str]]:
+    """Return source, type and target of an edge, both ways without a direction. Raises InvalidValue with all causes."""
     if isinstance(edge, list) and len(edge) == len(TRIPLE):
         edge = dict(zip(TRIPLE, edge, strict=True))
     if not isinstance(edge, dict):
@@ -291,15 +272,22 @@ def _relation(edge: Any) -> tuple[str, str, str]:
     ends = {end: first_of(edge, names) or end for end, names in ENDS.items()}
     chosen = first_of(edge, EDGE_ATTRIBUTES)
     word = edge[chosen] if chosen else edge.get("key")
-    tried = Tried()
+    problems: list[Problem] = []
     if not isinstance(word, str):
-        tried.add(f"has no relation type; add it as {EDGE_ATTRIBUTES[0]!r}")
+        problems.append(("", f"has no relation type; add it as {EDGE_ATTRIBUTES[0]!r}"))
     others = sorted(edge.keys() - {chosen, *ends.values(), "key"})
     if others:
-        tried.add(f"a relation holds no attribute such as {', '.join(map(shown, others))}; leave out --strict")
-    source, target = (tried.value(partial(_id, edge.get(key), end), "") for end, key in ends.items())
-    tried.refuse()
-    return source, _type(str(word)), target
+        cause = f"a relation holds no attribute such as {', '.join(map(shown, others))}; leave out --strict"
+        problems.append(("", cause))
+    found = dict(made(((end, partial(_id, edge.get(key), end)) for end, key in ends.items()), problems))
+    refuse(problems)
+    source, type_, target = found["source"], _type(str(word)), found["target"]
+    if directed or source == target:
+        return ((source, type_, target),)
+    if type_ in RELATION_TYPES and type_ not in SYMMETRIC:
+        cause = f'an undirected graph can\'t say which end of {type_} is which; make it a DiGraph ("directed": true)'
+        raise InvalidValue(cause)
+    return (source, type_, target), (target, type_, source)
 
 
 def _type(word: str) -> str:
@@ -307,14 +295,6 @@ def _type(word: str) -> str:
         return word
     plain = _BETWEEN_WORDS.sub("_", word.strip().casefold())
     return RELATIONS.get(plain, plain.upper())
-
-
-def _is_symmetric(type_: str) -> bool:
-    """Return True for an undirected graph's edge. Raises InvalidValue if the type needs a direction."""
-    if type_ in RELATION_TYPES and type_ not in SYMMETRIC:
-        msg = f'an undirected graph can\'t say which end of {type_} is which; make it a DiGraph ("directed": true)'
-        raise InvalidValue(msg)
-    return True
 
 
 def _node_document(node: Node) -> dict[str, Any]:
@@ -328,6 +308,5 @@ def _node_document(node: Node) -> dict[str, Any]:
     if isinstance(center, Point):
         document["center"] = value_document(center)["point"]
     elif center is not None:
-        msg = f"node {shown(node.id)}: center is no position; rename the property first"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"node {shown(node.id)}: center is no position; rename the property first")
     return document | {"states": [*node.states], "affordances": [*node.affordances]}

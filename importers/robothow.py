@@ -2,33 +2,159 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from scenecypher.db.condition import And
+from scenecypher.db.condition import And, HasState, Id, Related, Term
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import document_error
-from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.schema import HOLDING
 from scenecypher.errors import DocumentError, InputError, did_you_mean
-from scenecypher.importers.eai import graph_files, package_name, program_files
 from scenecypher.importers.grasif import NAME_PREFIX
 from scenecypher.importers.json_file import read_json
-from scenecypher.importers.robothow_graph import READ, NodeFact, facts_of, reduce_to_grasif, with_admitted_actions
-from scenecypher.importers.robothow_words import WORDS, instruction
 from scenecypher.importers.task import ProgramStep, Task
-from scenecypher.importers.virtualhome import GraphPart, part_name
-from scenecypher.importers.virtualhome_check import checked_graph
-from scenecypher.importers.virtualhome_graph import graph_from_source
+from scenecypher.importers.virtualhome import GraphPart, graph_files, package_name, part_name, program_files
+from scenecypher.importers.virtualhome_format import graph_from_source
 from scenecypher.importers.virtualhome_tasks import parse_program
+from scenecypher.importers.word_tables import listed, tables
 
+NodeFact: TypeAlias = Related | HasState
+"""A node's place, or a state of it."""
+
+WORDS: Final[Mapping[str, Any]] = tables("robothow")
+"""Actions and titles that programs are chosen by, and the words of instructions."""
+DROPPED: Final = frozenset(listed(WORDS["dropped"]))
+STATES: Final[Mapping[str, str]] = WORDS["states"]
+ADMITTING: Final[Mapping[str, str]] = {"ON": "put_on", "INSIDE": "put_inside"}
+"""Actions that a node admits besides, since something is on or in it before or after the program."""
+
+_THINGS: Final = frozenset({"Asset", "Object"})
+READ: Final = frozenset({*ADMITTING, *HOLDING})
+"""The relation types that one parent is chosen from."""
 SUBSET: Final = "robothow"
 MIN_BUDGET: Final = 20
-
 EXCLUDED: Final = frozenset(title.casefold() for title in WORDS["excluded"])
 ACTIONS: Final = frozenset(WORDS["actions"].split())
+
+
+def reduce_to_grasif(graph: SceneGraph) -> SceneGraph:
+    """Return the graph as GraSIF holds it: without DROPPED nodes, each node on, in or held by one other."""
+    kept = [_node(node) for node in graph.nodes.values() if node.class_ not in DROPPED]
+    kinds = {node.id: node.kind for node in kept}
+    return SceneGraph.of(kept, (parent for node in kept for parent in _parent(graph, node, kinds)))
+
+
+def with_admitted_actions(graph: SceneGraph, relations: Iterable[Relation]) -> SceneGraph:
+    """Return the graph with the targets of `relations` admitting objects on or in them."""
+    more: dict[str, set[str]] = {}
+    for relation in relations:
+        if relation.type in ADMITTING and graph.nodes[relation.target].kind in _THINGS:
+            more.setdefault(relation.target, set()).add(ADMITTING[relation.type])
+    changed = {
+        id_: replace(graph.nodes[id_], affordances=(*graph.nodes[id_].affordances, *words))
+        for id_, words in more.items()
+    }
+    return SceneGraph.of({**graph.nodes, **changed}.values(), graph.relations)
+
+
+def facts_of(graph: SceneGraph, node_id: str) -> Iterator[NodeFact]:
+    """Yield a node's place and its states."""
+    for relation in graph.outgoing.get(node_id, ()):
+        if relation.type in ADMITTING:
+            yield Related(Id(node_id), relation.type, Id(relation.target))
+    for state in graph.nodes[node_id].states:
+        yield HasState(Id(node_id), state)
+
+
+def _node(node: Node) -> Node:
+    """Return the node in GraSIF's terms: what can be grabbed is an object, all else, door frames too, an asset.
+
+    GraSIF has only the name of a room or an agent.
+    """
+    if node.kind in {"Place", "Agent"}:
+        return Node(node.id, node.kind, node.name, node.class_)
+    kind = "Object" if "grabbable" in node.affordances else "Asset"
+    actions = tuple(action for word in node.affordances for action in listed(WORDS["affordances"].get(word, ())))
+    return Node(node.id, kind, node.name, node.class_, node.states, actions)
+
+
+def _parent(graph: SceneGraph, node: Node, kinds: Mapping[str, str]) -> Iterator[Relation]:
+    """Yield the one relation that is kept: an object's holder, else its container or support, else the room.
+
+    Assets and the agent are in their room, whatever they stand on. For an object both in one item and on another, the
+    container counts; of several supports, the one that lies on another.
+    """
+    room = [r for r in graph.outgoing.get(node.id, ()) if r.type == "INSIDE" and kinds.get(r.target) == "Place"]
+    holders = sorted(graph.sources(node.id, *HOLDING))
+    if node.kind == "Place":
+        return
+    if node.kind == "Object" and holders:
+        yield Relation(holders[0], "HOLDS", node.id)
+    elif node.kind == "Object" and (under := _supports(graph, node.id, kinds)):
+        yield under[0]
+    else:
+        yield from room[:1]
+
+
+def _supports(graph: SceneGraph, node_id: str, kinds: Mapping[str, str]) -> list[Relation]:
+    """Return an object's containers and supports except rooms and itself, the best first."""
+    found = [
+        relation
+        for relation in graph.outgoing.get(node_id, ())
+        if relation.type in ADMITTING and relation.target != node_id and kinds.get(relation.target) in _THINGS
+    ]
+    targets = {relation.target for relation in found}
+
+    def order(relation: Relation) -> tuple[bool, bool, str]:
+        lies_on_another = targets & {*graph.targets(relation.target, *ADMITTING)} - {relation.target}
+        return relation.type != "INSIDE", not lies_on_another, relation.target
+
+    return sorted(found, key=order)
+
+
+def instruction(title: str, wanted: Sequence[NodeFact], graph: SceneGraph) -> str:
+    """Return one sentence that names each node, place and state of `wanted`."""
+    parts = [*_moves(wanted, graph), *_states(wanted, graph)]
+    said = _listed(parts, ", and " if len(parts) > 1 else "")
+    lead = WORDS["leads"].get(title)
+    return f"{lead}: {said}." if lead else f"{said[0].upper()}{said[1:]}."
+
+
+def node_phrase(node: Term, graph: SceneGraph) -> str:
+    """Return ``the home office``, or ``light_411 in the home office`` if the home has several of its class."""
+    found = graph.nodes[node.id if isinstance(node, Id) else node]
+    if len(graph.by_class[found.class_]) == 1:
+        return f"the {found.class_.removeprefix('food_').removeprefix('clothes_').replace('_', ' ')}"
+    rooms = graph.targets(found.id, "INSIDE") if found.kind == "Asset" else ()
+    return " in ".join([found.id, *(node_phrase(Id(room), graph) for room in rooms)])
+
+
+def _moves(wanted: Sequence[NodeFact], graph: SceneGraph) -> Iterator[str]:
+    groups: dict[tuple[str, Term], list[Term]] = {}
+    for fact in wanted:
+        if isinstance(fact, Related):
+            groups.setdefault((fact.type, fact.target), []).append(fact.source)
+    for (type_, target), moved in groups.items():
+        yield WORDS["moves"][type_].format(_all(moved, graph), node_phrase(target, graph))
+
+
+def _states(wanted: Sequence[NodeFact], graph: SceneGraph) -> Iterator[str]:
+    for state, words in STATES.items():
+        nodes = [fact.x for fact in wanted if isinstance(fact, HasState) and fact.state == state]
+        if nodes:
+            yield words.format(_all(nodes, graph))
+
+
+def _all(nodes: Sequence[Term], graph: SceneGraph) -> str:
+    return _listed([node_phrase(node, graph) for node in nodes], " and ")
+
+
+def _listed(parts: Sequence[str], last: str) -> str:
+    *before, end = parts
+    return f"{', '.join(before)}{last}{end}" if before else end
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +269,7 @@ def _reduced(document: Any, key: str, *, path: Path) -> SceneGraph:
         read = [edge for edge in raw["edges"] if edge["relation_type"] in READ]
     except (KeyError, TypeError) as error:
         raise DocumentError(str(path), root, "no VirtualHome graph is here; install the package again") from error
-    graph, problems = graph_from_source(checked_graph({**raw, "edges": read}, root, path))
-    if problems:
-        raise document_error(str(path), [(root + place, cause) for place, cause in problems])
-    return reduce_to_grasif(graph)
+    return reduce_to_grasif(graph_from_source({**raw, "edges": read}, root, str(path)))
 
 
 def _program(program_id: str, path: Path) -> Program:

@@ -14,52 +14,22 @@ from scenecypher.db.graph.scene import InvalidValue
 from scenecypher.db.graph.scene_check import RelationDraft
 from scenecypher.db.graph.value import class_of_name, shown
 from scenecypher.errors import DocumentError
-from scenecypher.importers.assembly import NodeDraft, node_draft, own_words
-from scenecypher.importers.networkx_format import KINDS
+from scenecypher.importers.assembly import NodeDraft, as_value, node_draft, own_words, position
+from scenecypher.importers.networkx_format import KINDS, PARENTS
 from scenecypher.importers.open_vocabulary import texts
-from scenecypher.importers.space import as_value, position
+from scenecypher.importers.word_tables import by_word, listed, tables
 
 NAME_PREFIX: Final = "rooms/"
-NESTED: Final[Mapping[str, tuple[str, str | None]]] = {
-    **dict.fromkeys(("building", "buildings", "floor", "floors", "room", "rooms", "place", "places"), ("Place", None)),
-    **dict.fromkeys(("asset", "assets", "furniture", "appliances", "receptacles", "surfaces"), ("Asset", None)),
-    **dict.fromkeys(("object", "objects", "items", "contents", "contains", "children"), ("Object", None)),
-    **dict.fromkeys(("pose", "poses"), ("Waypoint", None)),
-    **dict.fromkeys(("agent", "agents", "robot", "robots", "human", "humans"), ("Agent", "INSIDE")),
-    **dict.fromkeys(("in", "inside"), ("Object", "INSIDE")),
-    **dict.fromkeys(("on", "on_top"), ("Object", "ON")),
-    "holding": ("Object", "HOLDS"),
-}
-"""Keys of nested nodes: their kind, and their relation to the node around them if the key says it."""
-NAMED: Final[Mapping[str, str | None]] = {
-    **dict.fromkeys(("on", "on_top", "ontop_of"), "ON"),
-    **dict.fromkeys(("in", "inside", "inside_of", "room", "location", "floor", "building"), "INSIDE"),
-    "parent": None,
-}
-"""Keys of a node that name another: what it is in or on."""
-NEIGHBOURS: Final = ("neighbors", "neighbours", "connections", "connected_to", "adjacent")
-STATES: Final = ("state", "states")
-AFFORDANCES: Final[Mapping[str, str]] = {"pickup": "pick_up", "release": "put_on"}
-"""SayPlan's words for affordances and ours; all others stay."""
-OPENS: Final = frozenset({"open", "closed", "close", "can_open", "openable", "containers"})
-"""States and affordances of what things are in; things are on all other furniture and objects."""
+WORDS: Final[Mapping[str, Any]] = tables("words")["rooms"]
+NESTED, RELATIONS, AFFORDANCES, WITHIN = (
+    by_word(WORDS[key]) for key in ("nested", "relations", "affordances", "within")
+)
+NEIGHBOURS, STATES, ROOTS = (listed(WORDS[key]) for key in ("neighbours", "states", "roots"))
+OPENS: Final = frozenset(listed(WORDS["opens"]))
 LEVELS: Final = ("Place", "Waypoint", "Asset", "Object", "Agent")
 OPEN_KINDS: Final = LEVELS[:2]
-NAMES: Final[Mapping[str, tuple[str, ...]]] = {
-    "Place": ("room", "place", "floor", "building"),
-    "Asset": ("asset", "furniture"),
-    "Object": ("object", "item"),
-    "Agent": ("agent", "robot"),
-}
-"""Words before `_id` and `_name` in keys that name a node, by its kind."""
-WITHIN: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("building", "buildings"), "floors"),
-    **dict.fromkeys(("floor", "floors"), "rooms"),
-    **dict.fromkeys(("room", "rooms"), "furniture"),
-}
-"""What a map of maps by name holds in what a key holds; in all others, contents."""
-ROOTS: Final = ("rooms", "floors", "buildings", "building")
-SPACE: Final = ("position", "pos", "rotation", "attributes", "properties", "bbox")
+NOT_NAMES: Final = frozenset({*NESTED, *PARENTS, *NEIGHBOURS, *STATES, "affordances"})
+KNOWN: Final = NOT_NAMES | {"id", "name", "type", "kind", "position", "pos"}
 _ENDS: Final = re.compile(r"\s*(?:↔|→|<?-{1,2}>|--|\s-\s)\s*")
 
 
@@ -96,7 +66,7 @@ def from_document(document: Any, *, file: str, name: str) -> ImportedScene:
     tree.link(given.get("links") or given.get("edges") or [])
     if tree.problems:
         raise document_error(file, tree.problems)
-    return own_words(tree.drafts(), tree.relations(), file=file, name=name)
+    return own_words(tree.parts(), file=file, name=name)
 
 
 @dataclass(slots=True)
@@ -127,9 +97,8 @@ class _Tree:
             if key in {"building", "house"} and _is_by_name(value):
                 self.read({"floors": value}, place, around)
             elif key in NESTED and isinstance(value, list | dict):
-                kind, relation = NESTED[key]
                 for where, inner in _records(value, f"{place}.{key}"):
-                    self._add(inner, where, kind, relation, around)
+                    self._add(inner, where, NESTED[key], RELATIONS.get(key), around)
 
     def _add(self, record: Any, place: str, kind: str, relation: str | None, around: _Item | None) -> None:
         record = {"name": record} if isinstance(record, str) else record
@@ -159,8 +128,8 @@ class _Tree:
             around.placed.append((relation, id_))
         elif around is not None:
             item.placed.append((relation, around.id))
-        named = [(NAMED[key], record[key]) for key in NAMED if isinstance(record.get(key), str)]
-        item.placed += [] if item.placed else named[:1]
+        named = [(PARENTS[key] or None, record[key]) for key in PARENTS if isinstance(record.get(key), str)]
+        item.placed = item.placed or named[:1]
         item.placed += [("HOLDS", it) for it in [record.get("holding")] if isinstance(it, str) and it != "nothing"]
         item.near += [it for key in NEIGHBOURS for it in texts(record.get(key))]
         self.read(record, place, item)
@@ -182,14 +151,11 @@ class _Tree:
             elif not low.placed:
                 low.placed.append((None, high.id))
 
-    def drafts(self) -> Iterator[NodeDraft]:
+    def parts(self) -> Iterator[NodeDraft | RelationDraft]:
         for item in self.items.values():
             facts = dict(item.facts)
             class_ = facts.pop("class", None) or class_of_name(item.name)
             yield node_draft(item.place, item.id, item.kind, class_, name=item.name, **facts)
-
-    def relations(self) -> Iterator[RelationDraft]:
-        for item in self.items.values():
             for relation, word in item.placed:
                 other = self._named(word)
                 target = word if other is None else other.id
@@ -200,16 +166,12 @@ class _Tree:
                 yield RelationDraft(item.place, item.id, type_, target)
             for word in item.near:
                 other = self._named(word)
-                target = word if other is None else other.id
-                yield from (RelationDraft(item.place, *ends) for ends in _both_ways(item.id, target))
+                ends = (item.id, word if other is None else other.id)
+                yield from (RelationDraft(item.place, one, "CONNECTS", it) for one, it in (ends, ends[::-1]))
 
     def _named(self, word: str) -> _Item | None:
         """Return the node of an id, or of the first with a name."""
         return self.items.get(word) or next((it for it in self.items.values() if it.name == word), None)
-
-
-def _both_ways(one: str, other: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
-    return (one, "CONNECTS", other), (other, "CONNECTS", one)
 
 
 def _records(value: list[Any] | dict[str, Any], place: str) -> Iterator[tuple[str, Any]]:
@@ -228,7 +190,7 @@ def _records(value: list[Any] | dict[str, Any], place: str) -> Iterator[tuple[st
 def _is_by_name(value: Any) -> bool:
     """Check if a map has names of things alone as keys: each holds a map or a list."""
     is_map = isinstance(value, dict) and bool(value) and all(isinstance(it, list | dict) for it in value.values())
-    return is_map and value.keys().isdisjoint({*NESTED, *NAMED, *NEIGHBOURS, *STATES, "affordances", *SPACE})
+    return is_map and value.keys().isdisjoint({*NOT_NAMES, *listed(WORDS["space"])})
 
 
 def _has_nested(record: Mapping[str, Any]) -> bool:
@@ -239,11 +201,10 @@ def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return states and affordances, the position, and every other plain value as a property."""
     states = [it for key in STATES for it in texts(record.get(key))]
     affordances = [AFFORDANCES.get(it, it) for it in texts(record.get("affordances"))]
-    known = {"id", "name", "type", "kind", *STATES, "affordances", *NESTED, *NAMED, *NEIGHBOURS, "position", "pos"}
-    others = {key: as_value(value) for key, value in record.items() if key not in known}
+    others = {key: as_value(value) for key, value in record.items() if key not in KNOWN}
     maps = [it for it in others.values() if isinstance(it, dict) and "point" not in it]
     facts = {key: value_from(it, key) if isinstance(it, dict) else it for key, it in others.items() if it not in maps}
-    facts = {key: it for inner in maps for key, it in inner.items() if key not in known} | facts
+    facts = {key: it for inner in maps for key, it in inner.items() if key not in KNOWN} | facts
     given = record.get("position", record.get("pos"))
     center = {} if given is None else position(given, "position")
     return {"states": states, "affordances": affordances, **facts, **center}
@@ -252,7 +213,7 @@ def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
 def _own_names(record: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """Return the `id` and the `name` that a record gives under other keys: `label`, `room_id`, `room_name`."""
     keys = {
-        word: [*(f"{it}_{word}" for it in NAMES.get(kind, ())), *(["label"] if word == "name" else [])]
+        word: [*(f"{it}_{word}" for it in listed(WORDS["names"].get(kind, ()))), *(["label"] if word == "name" else [])]
         for word in ("id", "name")
     }
     found = {word: next((record[it] for it in keys[word] if it in record), None) for word in keys}
@@ -263,8 +224,6 @@ def _ends(link: Any) -> list[str]:
     match link:
         case str():
             return _ENDS.split(link.strip())
-        case [str(one), str(other)]:
-            return [one, other]
-        case {"source": str(one), "target": str(other)}:
+        case [str(one), str(other)] | {"source": str(one), "target": str(other)}:
             return [one, other]
     return []

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from scenecypher.db.condition import ALWAYS, Condition
+from scenecypher.errors import InputError, did_you_mean
 
+T = TypeVar("T")
 ActionGoal: TypeAlias = tuple[str, ...]
 """Alternatives: one of these actions must be among the executed steps."""
 GoalKind: TypeAlias = Literal["graph", "actions", "both", "question"]
@@ -58,6 +61,14 @@ class Task:
         if self.action_goals:
             return "both" if self.has_graph_goal else "actions"
         return "graph"
+
+
+def chosen(only: str | None, known: Mapping[str, T], what: str, *, where: str, like: str) -> Mapping[str, T]:
+    """Return all that is known, by id, or the one of the id `only`. Raises InputError with the nearest ids."""
+    if only is not None and only not in known:
+        hint = did_you_mean(only[:60], tuple(known)) or f"; {like}"
+        raise InputError(f"no {what} {only[:60]!r} among the {len(known):,} {where}{hint}")
+    return known if only is None else {only: known[only]}
 
 
 def meets_action_goals(steps: tuple[ProgramStep, ...], goals: tuple[ActionGoal, ...]) -> bool:

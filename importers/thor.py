@@ -6,50 +6,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Final
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AliasChoices, AliasPath, BeforeValidator, ConfigDict, Field
 
 from scenecypher.db.graph.axes import TURNED
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import validated
 from scenecypher.db.graph.scene import Point
 from scenecypher.db.graph.scene_check import RelationDraft
-from scenecypher.importers.assembly import NodeDraft, node_draft, own_words
+from scenecypher.importers.assembly import NodeDraft, Read, node_draft, own_words
+from scenecypher.importers.word_tables import listed, tables
 
 NAME_PREFIX: Final = "thor/"
 AGENT: Final = "agent"
-ROOMS: Final[Mapping[int, str]] = {0: "kitchen", 2: "living_room", 3: "bedroom", 4: "bathroom"}
-"""Classes of the rooms FloorPlan1 to 30, 201 to 230, and so on, by their hundreds."""
-STATES: Final[Mapping[str, tuple[str, str, str | None]]] = {
-    "isOpen": ("openable", "open", "closed"),
-    "isToggled": ("toggleable", "on", "off"),
-    "isDirty": ("dirtyable", "dirty", "clean"),
-    "isBroken": ("breakable", "broken", None),
-    "isCooked": ("cookable", "cooked", None),
-    "isSliced": ("sliceable", "sliced", None),
-    "isFilledWithLiquid": ("canFillWithLiquid", "filled", None),
-    "isUsedUp": ("canBeUsedUp", "used_up", None),
-}
-"""Flags that are states: what affords them, and the states of true and of false."""
-AFFORDANCES: Final[Mapping[str, str]] = {
-    "pickupable": "grabbable",
-    "openable": "can_open",
-    "toggleable": "has_switch",
-    "moveable": "movable",
-    "canFillWithLiquid": "fillable",
-    **{word: word for word in ("sliceable", "cookable", "breakable", "dirtyable")},
-}
-CONTAINERS: Final = frozenset(
-    {"Basin", "Bathtub", "BathtubBasin", "Bowl", "Box", "Cup", "GarbageBag", "GarbageCan", "LaundryHamper", "Mug"}
-    | {"Pan", "Pot", "Sink", "SinkBasin", "Toaster", "Toilet", "Vase"}
-)
-"""Receptacles that things are in, as they are in what can be opened; things are on all others."""
+WORDS: Final[Mapping[str, Any]] = tables("words")["thor"]
+CONTAINERS: Final = frozenset(listed(WORDS["containers"]))
 
 
-class _Read(BaseModel):
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, allow_inf_nan=False)
-
-
-class _Axes(_Read):
+class _Axes(Read):
     x: float
     y: float
     z: float
@@ -58,22 +31,18 @@ class _Axes(_Read):
         return Point(self.x, self.z, self.y)
 
 
-class _Box(_Read):
+class _Box(Read):
     center: _Axes
     size: _Axes
 
 
-def _listed(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
-class _Object(_Read):
+class _Object(Read):
     model_config = ConfigDict(extra="allow")
     id: str = Field(alias="objectId")
     type: str = Field(alias="objectType")
     position: _Axes | None = None
     box: _Box | None = Field(None, alias="axisAlignedBoundingBox")
-    parents: Annotated[list[str] | None, BeforeValidator(_listed)] = Field(
+    parents: Annotated[list[str] | None, BeforeValidator(lambda it: [it] if isinstance(it, str) else it)] = Field(
         None, validation_alias=AliasChoices("parentReceptacles", "parentReceptacle")
     )
 
@@ -85,15 +54,15 @@ class _Object(_Read):
         return self.type in CONTAINERS or self.has("openable")
 
 
-class _Pose(_Read):
+class _Pose(Read):
     position: _Axes | None = None
 
 
-class _Held(_Read):
+class _Held(Read):
     id: str = Field(alias="objectId")
 
 
-class _Metadata(_Read):
+class _Metadata(Read):
     objects: list[_Object]
     held: list[_Held] = Field([], alias="inventoryObjects")
     scene: str | None = Field(None, alias="sceneName")
@@ -129,33 +98,44 @@ def from_metadata(document: Any, *, file: str, name: str) -> ImportedScene:
     form = validated(_Metadata, _metadata(document), file)
     events = len(document) if isinstance(document, list) and "metadata" in document[-1] else 1
     notes = (TURNED, *([f"the last of {events:,} events is read"] if events > 1 else []))
-    return own_words(_drafts(form), _links(form), file=file, name=name, notes=notes)
+    return own_words((*_frame(form), *_things(form)), file=file, name=name, notes=notes)
 
 
-def _drafts(form: _Metadata) -> Iterator[NodeDraft]:
-    if form.scene is not None:
-        number = form.scene.removeprefix("FloorPlan").split("_")[0]
-        class_ = ROOMS.get(int(number) // 100, "room") if number.isascii() and number.isdecimal() else "room"
-        yield node_draft("$.sceneName", form.scene, "Place", class_)
-    if form.agent is not None:
-        center = form.agent.position and form.agent.position.turned()
-        yield node_draft("$.agent", AGENT, "Agent", AGENT, center=center)
+def _frame(form: _Metadata) -> Iterator[NodeDraft | RelationDraft]:
+    room, agent = form.scene, form.agent
+    if room is not None:
+        number = room.removeprefix("FloorPlan").split("_")[0]
+        hundreds = str(int(number) // 100) if number.isascii() and number.isdecimal() else ""
+        yield node_draft("$.sceneName", room, "Place", WORDS["rooms"].get(hundreds, "room"))
+    if agent is not None:
+        yield node_draft("$.agent", AGENT, "Agent", AGENT, center=agent.position and agent.position.turned())
+    if agent is not None and room is not None:
+        yield RelationDraft("$.agent", AGENT, "INSIDE", room)
+
+
+def _things(form: _Metadata) -> Iterator[NodeDraft | RelationDraft]:
+    by_id, held = {it.id: it for it in form.objects}, {it.id for it in form.held}
     for index, it in enumerate(form.objects):
-        kind = "Object" if it.has("pickupable") or it.has("moveable") else "Asset"
-        words = [ours for theirs, ours in AFFORDANCES.items() if it.has(theirs)]
+        place, kind = f"$.objects[{index}]", "Object" if it.has("pickupable") or it.has("moveable") else "Asset"
+        words = [ours for theirs, ours in WORDS["affordances"].items() if it.has(theirs)]
         words += [("containers" if it.contains else "surfaces")] if it.has("receptacle") else []
         facts: dict[str, Any] = {"name": (it.model_extra or {}).get("name"), **_space(it)}
-        draft = node_draft(
-            f"$.objects[{index}]", it.id, kind, it.type, states=[*_states(it)], affordances=words, **facts
-        )
-        yield draft
+        yield node_draft(place, it.id, kind, it.type, states=[*_states(it)], affordances=words, **facts)
+        if form.agent is not None and (it.has("isPickedUp") or it.id in held):
+            yield RelationDraft(place, AGENT, "HOLDS", it.id)
+        elif it.parents:
+            for parent in it.parents:
+                contains = parent in by_id and by_id[parent].contains
+                yield RelationDraft(f"{place}.parentReceptacles", it.id, "INSIDE" if contains else "ON", parent)
+        elif form.scene is not None:
+            yield RelationDraft(place, it.id, "INSIDE", form.scene)
 
 
 def _states(it: _Object) -> Iterator[str]:
-    for flag, (affords, true, false) in STATES.items():
+    for flag, (affords, true, false) in WORDS["states"].items():
         if it.has(flag):
             yield true
-        elif false is not None and it.has(affords):
+        elif false and it.has(affords):
             yield false
 
 
@@ -166,60 +146,40 @@ def _space(it: _Object) -> dict[str, object]:
     return {"center": it.box.center.turned(), "size_x": size.x, "size_y": size.z, "size_z": size.y}
 
 
-def _links(form: _Metadata) -> Iterator[RelationDraft]:
-    by_id, held = {it.id: it for it in form.objects}, {it.id for it in form.held}
-    for index, it in enumerate(form.objects):
-        place, parents = f"$.objects[{index}]", it.parents or []
-        if form.agent is not None and (it.has("isPickedUp") or it.id in held):
-            yield RelationDraft(place, AGENT, "HOLDS", it.id)
-        elif parents:
-            for parent in parents:
-                contains = parent in by_id and by_id[parent].contains
-                yield RelationDraft(f"{place}.parentReceptacles", it.id, "INSIDE" if contains else "ON", parent)
-        elif form.scene is not None:
-            yield RelationDraft(place, it.id, "INSIDE", form.scene)
-    if form.agent is not None and form.scene is not None:
-        yield RelationDraft("$.agent", AGENT, "INSIDE", form.scene)
-
-
 # --- ProcTHOR
 
 
-class _Item(_Read):
+class _Item(Read):
     id: str
     position: _Axes | None = None
     kinematic: bool = False
     openness: float | None = None
     asset: str | None = Field(None, alias="assetId")
-    children: list[_Item] = []
+    children: list[_Item] = Field([])
 
     @property
     def type(self) -> str:
         return self.id.split("|")[0]
 
 
-class _Room(_Read):
+class _Room(Read):
     id: str
     type: str = Field(alias="roomType")
     floor: list[_Axes] = Field([], alias="floorPolygon")
 
 
-class _Door(_Read):
+class _Door(Read):
     id: str
     rooms: Annotated[str, Field(alias="room0")]
     other: Annotated[str, Field(alias="room1")]
     openness: float | None = None
 
 
-class _HouseFacts(_Read):
-    agent: _Pose | None = None
-
-
-class _House(_Read):
+class _House(Read):
     rooms: list[_Room]
     objects: list[_Item]
-    doors: list[_Door] = []
-    metadata: _HouseFacts = _HouseFacts()
+    doors: list[_Door] = Field([])
+    agent: _Pose | None = Field(None, validation_alias=AliasPath("metadata", "agent"))
 
 
 def is_house(document: Any) -> bool:
@@ -233,11 +193,7 @@ def is_house(document: Any) -> bool:
 def from_house(document: Any, *, file: str, name: str) -> ImportedScene:
     """Return the scene of a house: rooms, doors, furniture and what is on it. Raises DocumentError."""
     form = validated(_House, document, file)
-    items = [*_items(form.objects, None, "$.objects")]
-    rooms = {room.id for room in form.rooms}
-    return own_words(
-        _house_drafts(form, items), _house_links(form, items, rooms), file=file, name=name, notes=(TURNED,)
-    )
+    return own_words(_house_parts(form), file=file, name=name, notes=(TURNED,))
 
 
 def _items(items: Sequence[_Item], parent: _Item | None, place: str) -> Iterator[tuple[str, _Item, _Item | None]]:
@@ -246,41 +202,32 @@ def _items(items: Sequence[_Item], parent: _Item | None, place: str) -> Iterator
         yield from _items(item.children, item, f"{place}[{index}].children")
 
 
-def _house_drafts(form: _House, items: Sequence[tuple[str, _Item, _Item | None]]) -> Iterator[NodeDraft]:
+def _house_parts(form: _House) -> Iterator[NodeDraft | RelationDraft]:
+    rooms = {room.id for room in form.rooms}
     for index, room in enumerate(form.rooms):
         yield node_draft(f"$.rooms[{index}]", room.id, "Place", room.type)
     for index, door in enumerate(form.doors):
         yield node_draft(f"$.doors[{index}]", door.id, "Door", "door", states=_opened(door.openness))
-    for place, item, parent in items:
+        yield from (RelationDraft(f"$.doors[{index}]", door.id, "BETWEEN", it) for it in {door.rooms, door.other})
+    for place, item, parent in _items(form.objects, None, "$.objects"):
         kind = "Asset" if item.kinematic or parent is None else "Object"
         facts: dict[str, Any] = {"center": item.position and item.position.turned(), "prefab": item.asset}
         yield node_draft(place, item.id, kind, item.type, states=_opened(item.openness), **facts)
-    if form.metadata.agent is not None:
-        at = form.metadata.agent.position
+        own = f"room|{item.id.split('|')[1]}" if "|" in item.id else ""
+        if parent is not None:
+            contains = parent.type in CONTAINERS or parent.openness is not None
+            yield RelationDraft(place, item.id, "INSIDE" if contains else "ON", parent.id)
+        elif (found := own if own in rooms else _room_at(form.rooms, item.position)) is not None:
+            yield RelationDraft(place, item.id, "INSIDE", found)
+    if form.agent is not None:
+        at = form.agent.position
         yield node_draft("$.metadata.agent", AGENT, "Agent", AGENT, center=at and at.turned())
+        if (here := _room_at(form.rooms, at)) is not None:
+            yield RelationDraft("$.metadata.agent", AGENT, "INSIDE", here)
 
 
 def _opened(openness: float | None) -> list[str]:
     return [] if openness is None else ["open" if openness > 0 else "closed"]
-
-
-def _house_links(
-    form: _House, items: Sequence[tuple[str, _Item, _Item | None]], rooms: set[str]
-) -> Iterator[RelationDraft]:
-    for place, item, parent in items:
-        if parent is not None:
-            contains = parent.type in CONTAINERS or parent.openness is not None
-            yield RelationDraft(place, item.id, "INSIDE" if contains else "ON", parent.id)
-            continue
-        room = f"room|{item.id.split('|')[1]}" if "|" in item.id else ""
-        found = room if room in rooms else _room_at(form.rooms, item.position)
-        if found is not None:
-            yield RelationDraft(place, item.id, "INSIDE", found)
-    for index, door in enumerate(form.doors):
-        yield from (RelationDraft(f"$.doors[{index}]", door.id, "BETWEEN", it) for it in {door.rooms, door.other})
-    agent = form.metadata.agent
-    if agent is not None and (here := _room_at(form.rooms, agent.position)) is not None:
-        yield RelationDraft("$.metadata.agent", AGENT, "INSIDE", here)
 
 
 def _room_at(rooms: Sequence[_Room], at: _Axes | None) -> str | None:

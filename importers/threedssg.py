@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any, Final
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AliasChoices, BeforeValidator, Field
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import json_path, validated
 from scenecypher.db.graph.scene import Node, Properties, SceneGraph
 from scenecypher.db.graph.scene_check import RelationDraft
-from scenecypher.db.schema import SHELL, Declared
-from scenecypher.importers.assembly import NodeDraft, node_draft, own_words
+from scenecypher.db.schema import SHELL
+from scenecypher.importers.assembly import NodeDraft, Read, declared_by, node_draft, own_words
+from scenecypher.importers.word_tables import by_word, tables
 
 NAME_PREFIX: Final = "3rscan/"
-RELATIONS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("supported by", "standing on", "lying on"), "ON"),
-    **dict.fromkeys(("inside", "standing in", "lying in", "hanging in"), "INSIDE"),
-    **dict.fromkeys(("attached to", "hanging on"), "ATTACHED_TO"),
-    "close by": "CLOSE",
-}
-"""Predicates that are relations of ours; any other is a type of its own, such as LEFT. CLOSE is stored both ways."""
-AFFORDANCES: Final[Mapping[str, str]] = {"placing items on": "put_on", "placing items in": "put_in"}
+WORDS: Final = tables("words")["3rscan"]
+RELATIONS, AFFORDANCES = (by_word(WORDS[key]) for key in ("relations", "affordances"))
 STATE: Final = "state"
 """The attribute whose words are states; each other attribute is a property."""
 
 
-class _Read(BaseModel):
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
-
-
-class _Object(_Read):
+class _Object(Read):
     id: str | int
     label: str
     affordances: list[str] | None = None
@@ -53,13 +44,13 @@ def _four(given: Any) -> Any:
 _Four = Annotated[tuple[int | str, int | str, int, str], Field(strict=False), BeforeValidator(_four)]
 
 
-class _Scan(_Read):
+class _Scan(Read):
     scan: str = Field(validation_alias=AliasChoices("scan", "scan_id"))
     objects: list[_Object] | dict[str, str]
-    relationships: list[_Four] = []
+    relationships: list[_Four] = Field([])
 
 
-class _Scans(_Read):
+class _Scans(Read):
     scans: Annotated[list[_Scan], Field(min_length=1)]
 
 
@@ -91,7 +82,7 @@ def from_document(document: Any, *, file: str, name: str | None = None) -> Impor
     """Return the scene of a document of one scan. Raises DocumentError with all its problems."""
     scan = validated(_Scans, document, file).scans[0]
     root = f"scan {scan.scan}"
-    return own_words(_drafts(scan, root), _links(scan, root), file=file, name=name or NAME_PREFIX + scan.scan)
+    return own_words(_parts(scan, root), file=file, name=name or NAME_PREFIX + scan.scan)
 
 
 def joined(one: ImportedScene, other: ImportedScene) -> ImportedScene:
@@ -99,12 +90,8 @@ def joined(one: ImportedScene, other: ImportedScene) -> ImportedScene:
     nodes = dict(one.graph.nodes)
     for id_, node in other.graph.nodes.items():
         nodes[id_] = _both(nodes[id_], node) if id_ in nodes else node
-    declared = Declared(
-        one.declared.relation_types + other.declared.relation_types,
-        one.declared.properties + other.declared.properties,
-    )
     graph = SceneGraph.of(nodes.values(), one.graph.relations | other.graph.relations)
-    return replace(one, graph=graph, declared=declared, source=f"{one.source}, {other.source}")
+    return replace(one, graph=graph, declared=declared_by(graph), source=f"{one.source}, {other.source}")
 
 
 def _both(one: Node, other: Node) -> Node:
@@ -114,7 +101,7 @@ def _both(one: Node, other: Node) -> Node:
     return Node(one.id, kind, one.name, one.class_, *words, Properties({**one.properties, **other.properties}))
 
 
-def _drafts(scan: _Scan, root: str) -> Iterator[NodeDraft]:
+def _parts(scan: _Scan, root: str) -> Iterator[NodeDraft | RelationDraft]:
     given = scan.objects
     objects = given if isinstance(given, list) else [_Object(id=id_, label=label) for id_, label in given.items()]
     for index, it in enumerate(objects):
@@ -126,9 +113,6 @@ def _drafts(scan: _Scan, root: str) -> Iterator[NodeDraft]:
         name = f"{it.label}_{it.id}"
         facts: dict[str, Any] = {key: ", ".join(listed) for key, listed in words.items()}
         yield node_draft(place, str(it.id), kind, it.label, name=name, states=states, affordances=affordances, **facts)
-
-
-def _links(scan: _Scan, root: str) -> Iterator[RelationDraft]:
     for index, (source, target, _, predicate) in enumerate(scan.relationships):
         place, type_ = json_path(("relationships", index), root=root), RELATIONS.get(predicate)
         if predicate != "none":

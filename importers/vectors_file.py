@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -94,7 +95,7 @@ def _reading(path: Path, place: str) -> Iterator[ZipFile]:
             yield archive
     except InputError as error:
         raise error if isinstance(error, DocumentError) else DocumentError(str(path), place, str(error)) from error
-    except (OSError, BadZipFile, ValueError, KeyError, EOFError) as error:
+    except (OSError, RuntimeError, BadZipFile, ValueError, KeyError, EOFError, zlib.error) as error:
         cause = f"no npz file of vectors ({error}); export the scene again, or mend the file's name"
         raise DocumentError(str(path), place, cause) from error
 

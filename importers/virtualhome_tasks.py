@@ -15,20 +15,10 @@ from scenecypher.db.graph.problems import validated
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
-from scenecypher.importers.eai import (
-    GOALS,
-    graph_files,
-    package_folder,
-    package_name,
-    program_files,
-    task_order,
-    unknown_task,
-)
+from scenecypher.importers import virtualhome
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import ActionGoal, ProgramStep, Task
-from scenecypher.importers.virtualhome import NAME_PREFIX, PackagedPair, packaged_scene
-from scenecypher.importers.virtualhome_format import STATES
-from scenecypher.importers.virtualhome_graph import node_id, source_id
+from scenecypher.importers.virtualhome_format import STATES, node_id, parse_step, source_id
 
 PREDICATES: Final[Mapping[str, str]] = {
     "ONTOP": "ON",
@@ -47,8 +37,6 @@ _ATOM: Final = re.compile(r"([A-Z_]+)\(([^()]*)\)")
 _OBJECT: Final = re.compile(r"([^\s.,]+)\.(\d+)")
 _AND: Final = re.compile(r"[()\s]|\band\b")
 _OR: Final = re.compile(r"[()\s]|\bor\b|\bexists x\d+\.")
-_STEP: Final = re.compile(r"\[([A-Z]+)\]((?: <[^<>]+> \(\d+\.\d+\))*)")
-_ARGUMENT: Final = re.compile(r"<([^<>]+)> \(\d+\.(\d+)\)")
 
 
 class _Goal(BaseModel):
@@ -61,12 +49,12 @@ class _Goals(RootModel[dict[str, dict[str, dict[str, _Goal]]]]):
 
 def scenes(only: str | None = None) -> Iterator[ImportedScene]:
     """Return the initial graphs of `eai-eval` in the order of their tasks' ids, or the one of `only`."""
-    return (packaged_scene(task_id) for task_id in graph_files(only))
+    return (virtualhome.packaged_scene(task_id) for task_id in virtualhome.graph_files(only))
 
 
 def final_graph(task_id: str) -> SceneGraph:
     """Return the graph after a task's recorded program. Raises InputError."""
-    return packaged_scene(task_id, part="final").graph
+    return virtualhome.packaged_scene(task_id, part="final").graph
 
 
 def tasks(only: str | None = None) -> Iterator[Task]:
@@ -75,18 +63,18 @@ def tasks(only: str | None = None) -> Iterator[Task]:
     The package lists four more ids, which have no goal. Raises InputError if it is missing or has no such task,
     DocumentError if its content is not as expected.
     """
-    goals = _goals(package_folder() / GOALS)
-    if only is not None and only not in goals:
-        raise unknown_task(only, tuple(goals))
-    programs = program_files()
-    for task_id in sorted(goals, key=task_order) if only is None else [only]:
+    goals = _goals(virtualhome.package_folder() / virtualhome.GOALS)
+    programs = virtualhome.program_files()
+    for task_id in sorted(virtualhome.chosen_tasks(only, goals), key=virtualhome.task_order):
         if task_id not in programs:
-            raise DocumentError(str(package_folder()), f"task {task_id}", "has a goal but no program; install it again")
+            raise DocumentError(
+                str(virtualhome.package_folder()), f"task {task_id}", "has a goal but no program; install it again"
+            )
         category, formula = goals[task_id]
         yield _task(task_id, category, formula=formula, program=programs[task_id])
 
 
-def relevant_objects(pair: PackagedPair) -> tuple[str, ...]:
+def relevant_objects(pair: virtualhome.PackagedPair) -> tuple[str, ...]:
     """Return the ids, by ascending number, of the nodes whose values or relations differ between the graphs."""
     before, after = pair.initial.graph, pair.final.graph
     changed = {node_id_ for node_id_ in before.nodes if before.nodes[node_id_] != after.nodes.get(node_id_)}
@@ -145,11 +133,11 @@ def _task(task_id: str, category: str, *, formula: str, program: Path) -> Task:
     return Task(
         id=task_id,
         instruction=description or category,
-        scene=NAME_PREFIX + task_id,
+        scene=virtualhome.NAME_PREFIX + task_id,
         goal=goal,
         action_goals=action_goals,
         budget=max(MIN_BUDGET, 2 * len(steps)),
-        source=f"{package_name()}, {category}",
+        source=f"{virtualhome.package_name()}, {category}",
         category=category,
         formula=formula,
         program=steps,
@@ -162,14 +150,10 @@ def _fact(predicate: str, arguments: str) -> Condition:
             return HasState(x, STATES[predicate])
         case [x, y] if predicate in PREDICATES:
             return Related(x, PREDICATES[predicate], y)
-    msg = f"{shown(f'{predicate}({arguments})')} is no state or relation of VirtualHome"
-    raise ValueError(msg)
+    raise ValueError(f"{shown(f'{predicate}({arguments})')} is no state or relation of VirtualHome")
 
 
 def _step(line: str) -> ProgramStep:
-    if not (found := _STEP.fullmatch(line.strip())):
-        msg = f"{shown(line)} is no step such as [GRAB] <soap> (1.1001)"
-        raise ValueError(msg)
-    return ProgramStep(
-        found[1].lower(), tuple(node_id(name, int(number)) for name, number in _ARGUMENT.findall(found[2]))
-    )
+    if (step := parse_step(line)) is None:
+        raise ValueError(f"{shown(line)} is no step such as [GRAB] <soap> (1.1001)")
+    return step

@@ -303,6 +303,16 @@ def _flattened(condition: Condition, connective: type[And | Or]) -> Iterator[Con
         yield condition
 
 
+def all_of(parts: tuple[Condition, ...]) -> Condition:
+    """Return the conjunction of parts; a single one is itself."""
+    return parts[0] if len(parts) == 1 else And(parts)
+
+
+def any_of(parts: tuple[Condition, ...]) -> Condition:
+    """Return the disjunction of parts; a single one is itself."""
+    return parts[0] if len(parts) == 1 else Or(parts)
+
+
 def bind(condition: Condition, bindings: Mapping[str, Term]) -> Condition:
     """Return the condition with terms in place of free variables; a term must not be a variable bound inside."""
     if isinstance(condition, Atom):

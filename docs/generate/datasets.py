@@ -10,8 +10,7 @@ from typing import Final
 from scenecypher.db.condition import evaluate
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.importers.babyai_grid import ROOT
-from scenecypher.importers.datasets import DATASETS, NONE, Dataset, ReadGraph
-from scenecypher.importers.reference_plans import reference_plans
+from scenecypher.importers.datasets import DATASETS, NONE, Dataset, ReadGraph, reference_plans
 from scenecypher.importers.task import Task
 
 UNPLANNED: Final[Mapping[str, str]] = {

@@ -67,8 +67,8 @@ _PICTURES: Final = (
 """Differences of the two prompts for pictures (appendix G), whose other sentences say what the paper's say."""
 
 _BRIEF: Final = (
-    "the graph has no walls, FACING, or (but in grids) positions; many like things are one node with their ids",
-    "of a home with all rooms shown they were three quarters of the text, and no plan needs them",
+    "but in grids the graph has no walls, FACING or positions; like things are one node, like links one link",
+    "of a home with all rooms shown they were over three quarters of the text, and no plan needs them",
 )
 
 DIFFERENCES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {

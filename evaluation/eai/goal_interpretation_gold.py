@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from scenecypher.evaluation.eai.tasks import task_entries, task_start
-from scenecypher.importers.eai import task_order
+from scenecypher.importers.virtualhome import task_order
 
 
 @dataclass(frozen=True, slots=True)

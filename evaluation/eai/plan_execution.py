@@ -12,7 +12,7 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import UnknownReference
 from scenecypher.evaluation.eai.grounding import GroundedStep
-from scenecypher.importers.virtualhome_graph import source_id
+from scenecypher.importers.virtualhome_format import source_id
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.mistakes import SKIPPABLE, Mistake, mistake_of
 from scenecypher.planner.actions.simulator import Simulator

@@ -14,12 +14,10 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import validated
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import DocumentError
-from scenecypher.importers.eai import GOALS, REPAIR, package_folder, program_files, unknown_task
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import ActionGoal, ProgramStep
-from scenecypher.importers.virtualhome import packaged_pairs
-from scenecypher.importers.virtualhome_format import RELATIONS, STATES
-from scenecypher.importers.virtualhome_graph import source_id
+from scenecypher.importers.virtualhome import GOALS, REPAIR, chosen_tasks, package_folder, packaged_pairs, program_files
+from scenecypher.importers.virtualhome_format import RELATIONS, STATES, source_id
 from scenecypher.importers.virtualhome_tasks import parse_formula, parse_program, relevant_objects
 
 CACHE_SIZE: Final = 64
@@ -121,9 +119,7 @@ def task_start(task_id: str) -> TaskStart:
 
 def task_goals(task_id: str, graph: SceneGraph) -> TaskGoals:
     """Return a task's goals, each once; `graph` is its initial graph. Raises InputError."""
-    if task_id not in task_entries():
-        raise unknown_task(task_id, all_task_ids())
-    wanted = task_entries()[task_id].vh_goal
+    wanted = chosen_tasks(task_id, task_entries())[task_id].vh_goal
     ids = {source_id(node_id): node_id for node_id in graph.nodes}
     facts = list({_key(fact): fact for fact in wanted.goal}.values())
     return TaskGoals(

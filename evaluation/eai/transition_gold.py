@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.transition_text import PddlAction
-from scenecypher.importers.eai import REPAIR, package_folder, task_order
 from scenecypher.importers.json_file import read_json
+from scenecypher.importers.virtualhome import REPAIR, package_folder, task_order
 
 RESOURCES: Final = Path("resources/virtualhome")
 

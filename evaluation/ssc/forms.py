@@ -25,8 +25,8 @@ from scenecypher.evaluation.ssc.expressions import (
     rename_variables,
 )
 from scenecypher.evaluation.ssc.voting import Form
-from scenecypher.importers.eai import package_folder
 from scenecypher.importers.json_file import read_json
+from scenecypher.importers.virtualhome import package_folder
 
 _ARGUMENT: Final = re.compile(r"\?q?\d+|[^?].*")
 """Parameter or bound variable as named in canonical forms, or an object of the problem."""

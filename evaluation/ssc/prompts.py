@@ -25,8 +25,8 @@ from scenecypher.evaluation.eai.recordings import SCENE_PREFIX
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, EaiTask
 from scenecypher.evaluation.eai.transition_gold import domain_head
 from scenecypher.evaluation.result import Document
-from scenecypher.importers.eai import REPAIR, package_folder
 from scenecypher.importers.json_file import read_json
+from scenecypher.importers.virtualhome import REPAIR, package_folder
 
 PromptForm: TypeAlias = Literal["eai", "structured", "paper-content"]
 GOAL_PARTS: Final[Mapping[str, tuple[str, str]]] = {

@@ -6,89 +6,49 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, starmap
-from typing import Final, NoReturn
+from typing import Final
 
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import InvalidValue, relation_type
 from scenecypher.errors import InputError, did_you_mean
-from scenecypher.importers.pddl.domain_data import (
-    ActionEffect,
-    ActionParameter,
-    ActionRequirement,
-    Domain,
-    DomainAction,
-    EachNode,
-)
+from scenecypher.importers.pddl import domain_data as data
 from scenecypher.importers.pddl.expressions import QUANTIFIERS, ExpressionReader, conjuncts_of, identifier
-from scenecypher.importers.pddl.naming import EMPTY_HAND, HELD, Predicate, forms_by_name
-from scenecypher.importers.pddl.stored_as import (
-    ACTING,
-    CHANGEABLE,
-    DERIVED,
-    NO_AGENT,
-    DomainMapping,
-    FactForm,
-    SceneWords,
-    form_text,
-)
-from scenecypher.importers.pddl.syntax import (
-    OBJECT,
-    Expression,
-    Form,
-    PddlFile,
-    Word,
-    typed_names,
-)
-from scenecypher.importers.pddl.types import DomainTypes
+from scenecypher.importers.pddl.naming import EMPTY_HAND, HELD, DomainTypes, Naming, Predicate
+from scenecypher.importers.pddl.syntax import OBJECT, Expression, Form, PddlFile, Word, typed_names
+from scenecypher.importers.word_tables import listed, tables
 
-KNOWN_REQUIREMENTS: Final = frozenset(
-    {
-        *(":strips", ":typing", ":equality", ":negative-preconditions", ":disjunctive-preconditions"),
-        *(":fluents", ":numeric-fluents"),
-        *(":existential-preconditions", ":universal-preconditions", ":quantified-preconditions"),
-        *(":conditional-effects", ":adl", ":action-costs"),
-    }
-)
+_WORDS: Final = tables("words")["pddl"]
+KNOWN_REQUIREMENTS: Final = frozenset(listed(_WORDS["known_requirements"]))
 KNOWN_PARTS: Final = (":parameters", ":precondition", ":effect")
 KNOWN_SECTIONS: Final = (":requirements", ":types", ":constants", ":predicates", ":functions", ":action")
-REFUSED_SECTIONS: Final[Mapping[str, str]] = {
-    ":durative-action": "durative actions",
-    ":derived": "derived predicates",
-    ":process": "processes",
-    ":event": "events",
-    ":constraints": "constraints",
-}
+REFUSED_SECTIONS: Final[Mapping[str, str]] = _WORDS["refused_sections"]
 CONNECTIVES: Final = frozenset({"and", "or", "not", "imply", "when", "exists", "forall"})
 MEASURES: Final = frozenset({"increase", "decrease", "assign", "scale-up", "scale-down"})
 """Effects on numbers, which are ignored: since no condition may compare numbers, they decide nothing."""
-REFUSED_WORDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("<", ">", "<=", ">=", "="), "numbers"),
-    "probabilistic": "chances",
-    "oneof": "several outcomes",
-    "preference": "preferences",
-}
+REFUSED_WORDS: Final[Mapping[str, str]] = _WORDS["refused_words"]
 MAX_NAMED: Final = 5
 """Maximum number of objects that a note lists."""
 
 
-def read_domain(source: PddlFile, mapping: DomainMapping | None = None, words: SceneWords | None = None) -> Domain:
+def read_domain(
+    source: PddlFile, mapping: data.DomainMapping | None = None, words: data.SceneWords | None = None
+) -> data.Domain:
     """Return the domain of a file for a scene with these `words`; without, for a new scene.
 
-    Raises DocumentError naming the line of what can't be mapped or is not supported, InputError without
-    unified-planning.
+    Raises DocumentError naming the line of what can't be mapped or is not supported.
     """
-    return DomainReader(source, mapping or DomainMapping(), words or SceneWords()).read()
+    return DomainReader(source, mapping or data.DomainMapping(), words or data.SceneWords()).read()
 
 
 class DomainReader:
     """Reads one domain for a scene with these `words`; for a new scene they are empty."""
 
-    def __init__(self, source: PddlFile, mapping: DomainMapping, words: SceneWords) -> None:
-        self.source, self._mapping, self._words = source, mapping, words
+    def __init__(self, source: PddlFile, mapping: data.DomainMapping, words: data.SceneWords) -> None:
+        self.source, self.mapping, self.words = source, mapping, words
         self.types = DomainTypes(source, mapping, words)
-        self._notes: list[str] = []
+        self.notes: list[str] = []
 
-    def read(self) -> Domain:
+    def read(self) -> data.Domain:
         """Return the domain. Raises DocumentError naming the line of what is not supported."""
         self._check_sections()
         self._check_names()
@@ -97,15 +57,8 @@ class DomainReader:
         types = {type_: self.types.forms_of(type_) for type_ in self.types.tree.parents}
         constants = {name.text: (given[0].text if given else OBJECT) for name, given in self.constants}
         self._check_constants()
-        return Domain(
-            self.source.name,
-            forms,
-            types,
-            constants,
-            actions,
-            self.types.agent_types,
-            tuple(dict.fromkeys(self._notes)),
-        )
+        notes = tuple(dict.fromkeys(self.notes))
+        return data.Domain(self.source.name, forms, types, constants, actions, self.types.agent_types, notes)
 
     # --- what the file declares
 
@@ -134,64 +87,52 @@ class DomainReader:
             for part in (":precondition", ":effect"):
                 yield from facts_of(part_of(action, part))
 
-    def of(self, source: PddlFile) -> DomainReader:
-        """Return the reader of another text of the domain for the same scene."""
-        return DomainReader(source, self._mapping, self._words)
-
     def for_team(self, names: Sequence[str]) -> DomainReader:
         """Return the reader for a problem in which several agents act: each is an object that its actions name.
 
         The type that a mapping file gives stays the agent's.
         """
-        if len(names) < 2 or self._mapping.agent is not None:
+        if len(names) < 2 or self.mapping.agent is not None:
             return self
-        reader = DomainReader(self.source, replace(self._mapping, agent=NO_AGENT), self._words)
+        reader = DomainReader(self.source, replace(self.mapping, agent=data.NO_AGENT), self.words)
         shown = ", ".join(names[:MAX_NAMED]) + (", …" if len(names) > MAX_NAMED else "")
-        reader.note(f"several act ({shown}): they are objects that actions name, and one robot carries all actions out")
+        told = f"several act ({shown}): they are objects that actions name, and one robot carries all actions out"
+        reader.notes.append(told)
         return reader
-
-    def fail(self, line: int, cause: str) -> NoReturn:
-        """Raise DocumentError for a line of the domain."""
-        self.source.fail(line, cause)
-
-    def note(self, words: str) -> None:
-        """Tell something that was left out."""
-        self._notes.append(words)
 
     # --- what is refused
 
     def _check_sections(self) -> None:
         for section in self.source.sections:
             if section.head in REFUSED_SECTIONS:
-                self.fail(section.line, f"{REFUSED_SECTIONS[section.head]} are not supported; leave this part out")
-            if section.head not in KNOWN_SECTIONS:
-                hint = did_you_mean(section.head, KNOWN_SECTIONS)
-                self.fail(section.line, f"{section.head} is no part of a domain that is known here{hint}")
+                what = REFUSED_SECTIONS[section.head]
+                self.source.fail(section.line, f"{what} are not supported; leave this part out")
+            cause = f"{section.head} is no part of a domain that is known here"
+            self.source.check(section.head, KNOWN_SECTIONS, section.line, cause)
         self._check_requirements()
         if not any(self.source.all(":action")):
-            self.fail(
-                1, "the domain has no action; add one as (:action NAME :parameters (…) :precondition … :effect …)"
-            )
+            form = "(:action NAME :parameters (…) :precondition … :effect …)"
+            self.source.fail(1, f"the domain has no action; add one as {form}")
 
     def _check_requirements(self) -> None:
         for word in self.source.items(":requirements"):
             if _text(word) not in KNOWN_REQUIREMENTS:
                 supported = " ".join(sorted(KNOWN_REQUIREMENTS))
-                self.fail(word.line, f"{_text(word)} is not supported; supported are {supported}")
+                self.source.fail(word.line, f"{_text(word)} is not supported; supported are {supported}")
         for item in self.source.items(":functions"):
             if isinstance(item, Word) and item.text not in {"-", "number"}:
                 cause = f"functions to {item.text} are not supported; write a predicate with one argument more"
-                self.fail(item.line, cause)
+                self.source.fail(item.line, cause)
 
     def _check_names(self) -> None:
         """Check that actions use declared predicates with the right number of arguments, and declared types."""
         names: set[str] = set()
         for action in self.source.all(":action"):
             if len(action.items) < 2 or not isinstance(action.items[1], Word):
-                self.fail(action.line, "an action's name should stand after :action")
-            if identifier(action.items[1].text) in names:
-                self.fail(action.line, f"another action is called {identifier(action.items[1].text)} too; rename one")
-            names.add(identifier(action.items[1].text))
+                self.source.fail(action.line, "an action's name should stand after :action")
+            if (name := identifier(action.items[1].text)) in names:
+                self.source.fail(action.line, f"another action is called {name} too; rename one")
+            names.add(name)
             self._check_parts(action)
             parameters = part_of(action, ":parameters")
             if isinstance(parameters, Form):
@@ -202,77 +143,71 @@ class DomainReader:
 
     def _check_parts(self, action: Form) -> None:
         for item in action.rest[1:]:
-            if isinstance(item, Word) and item.text not in KNOWN_PARTS:
-                hint = did_you_mean(item.text, KNOWN_PARTS)
-                self.fail(item.line, f"{item.text} is no part of an action that is known here{hint}")
+            if isinstance(item, Word):
+                cause = f"{item.text} is no part of an action that is known here"
+                self.source.check(item.text, KNOWN_PARTS, item.line, cause)
 
     def _check_constants(self) -> None:
         for name, _ in self.constants:
-            if self._words.classes and name.text not in self._words.ids:
-                hint = did_you_mean(name.text, tuple(self._words.ids))
-                self.fail(name.line, f"the scene has no node that is called {name.text}{hint}")
+            if self.words.classes:
+                cause = f"the scene has no node that is called {name.text}"
+                self.source.check(name.text, self.words.ids, name.line, cause)
 
     def check_fact(self, fact: Form, source: PddlFile) -> None:
         """Raise DocumentError for a fact of a file that is of no declared predicate, or has other arguments."""
-        predicate = self.predicates.get(fact.head)
-        if predicate is None and fact.head in REFUSED_WORDS:
+        if fact.head not in self.predicates and fact.head in REFUSED_WORDS:
             what = f"{REFUSED_WORDS[fact.head]} ({fact.head} …)"
             source.fail(fact.line, f"{what} are not supported; leave this part out")
-        if predicate is None:
-            hint = did_you_mean(fact.head, tuple(self.predicates))
-            cause = f"the predicate {fact.head or '()'} is not declared{hint}; add it to (:predicates …)"
-            source.fail(fact.line, cause)
+        cause = f"the predicate {fact.head or '()'} is not declared"
+        source.check(fact.head, self.predicates, fact.line, cause, "; add it to (:predicates …)")
+        predicate = self.predicates[fact.head]
         if len(fact.rest) != len(predicate.types):
             counts = f"{len(fact.rest)} arguments are given, {len(predicate.types)} are declared"
             source.fail(fact.line, f"({fact.head} …): {counts}")
 
     # --- forms
 
-    def _forms(self) -> dict[str, FactForm]:
-        given = self._mapping.predicates
+    def _forms(self) -> dict[str, data.FactForm]:
+        given = self.mapping.predicates
         for name in given.keys() - self.predicates.keys():
             hint = did_you_mean(name, tuple(self.predicates))
-            raise InputError(f"{self._mapping.file}: predicates.{name}: the domain has no such predicate{hint}")
-        by_name = forms_by_name(
-            self.predicates.values(), self._words, agent_types=self.types.agent_types, hands_agree=self._hands_agree()
-        )
-        forms = {name: given.get(name) or by_name[name] for name in self.predicates}
+            raise InputError(f"{self.mapping.file}: predicates.{name}: the domain has no such predicate{hint}")
+        naming = Naming(self.predicates, self.words, self.types.agent_types, self._hands_agree())
+        forms = {name: given.get(name) or naming.form(it) for name, it in self.predicates.items()}
         for name, predicate in self.predicates.items():
             form = forms[name]
             if form is None:
-                self.fail(predicate.line, _too_many(predicate))
+                self.source.fail(predicate.line, _too_many(predicate))
             self._check_form(predicate, form)
         self._check_clashes(forms)
         return {name: form for name, form in forms.items() if form is not None}
 
-    def _check_form(self, predicate: Predicate, form: FactForm) -> None:
+    def _check_form(self, predicate: Predicate, form: data.FactForm) -> None:
         count = len(predicate.types)
         if count not in form.arities:
             wanted = " or ".join(map(str, form.arities))
-            self.fail(
-                predicate.line, f"({predicate.name} …) has {count} arguments; its form in the mapping has {wanted}"
-            )
-        if predicate.changed and form.how not in CHANGEABLE | DERIVED:
-            what = f"{form.how} {form.word!r}"
-            self.fail(
-                predicate.line, f"an action changes {predicate.name}, but it is stored as the {what}; map it to a state"
-            )
+            cause = f"({predicate.name} …) has {count} arguments; its form in the mapping has {wanted}"
+            self.source.fail(predicate.line, cause)
+        if predicate.changed and form.how not in data.CHANGEABLE | data.DERIVED:
+            cause = f"an action changes {predicate.name}, but it is stored as the {form.how} {form.word!r}"
+            self.source.fail(predicate.line, f"{cause}; map it to a state")
         try:
             c.conjuncts(form.condition(tuple(f"x{i}" for i in range(count))))
             if form.how == "relation":
                 relation_type(form.word)
         except InvalidValue as error:
-            self.fail(predicate.line, f"({predicate.name} …) can't be stored: {error}")
+            self.source.fail(predicate.line, f"({predicate.name} …) can't be stored: {error}")
 
-    def _check_clashes(self, forms: Mapping[str, FactForm | None]) -> None:
+    def _check_clashes(self, forms: Mapping[str, data.FactForm | None]) -> None:
         """Check that no two predicates of which one changes are stored as the same fact of the same nodes."""
         for one, other in combinations(self.predicates.values(), 2):
             form = forms[one.name]
-            if form != forms[other.name] or form is None or form.how in DERIVED or not (one.changed or other.changed):
+            is_one = form is not None and form == forms[other.name] and form.how not in data.DERIVED
+            if form is None or not is_one or not (one.changed or other.changed):
                 continue
             if not (one.types and all(it.types[0] for it in (one, other)) and not one.types[0] & other.types[0]):
-                cause = f"{other.name} is stored as {form_text(form)}, as {one.name} is; map one of them otherwise"
-                self.fail(other.line, cause)
+                cause = f"{other.name} is stored as {data.form_text(form)}, as {one.name} is; map one of them otherwise"
+                self.source.fail(other.line, cause)
 
     def _hands_agree(self) -> bool:
         """Check that every action that takes or puts something says the same of the empty hand."""
@@ -287,82 +222,81 @@ class DomainReader:
         return True
 
 
-class _ActionReader:
+class _ActionReader(ExpressionReader):
     """Reads one action."""
 
-    def __init__(self, domain: DomainReader, form: Form, forms: Mapping[str, FactForm]) -> None:
-        self._domain, self._form, self._forms = domain, form, forms
-        constants = {name.text for name, _ in domain.constants}
-        self._reader = ExpressionReader(domain.source, domain.types, forms, constants)
+    def __init__(self, domain: DomainReader, form: Form, forms: Mapping[str, data.FactForm]) -> None:
+        super().__init__(domain.source, domain.types, forms, {name.text for name, _ in domain.constants})
+        self._domain, self._form = domain, form
 
-    def read(self) -> DomainAction:
+    def read(self) -> data.DomainAction:
         parameters = self._parameters()
         requires = [
-            ActionRequirement(condition, _type_words(parameter), of_type=True)
+            data.ActionRequirement(condition, _type_words(parameter), of_type=True)
             for parameter in parameters
-            if (condition := self._domain.types.is_of(parameter.name, parameter.types)) != c.ALWAYS
+            if (condition := self._types.is_of(parameter.name, parameter.types)) != c.ALWAYS
         ]
         parts = conjuncts_of(part_of(self._form, ":precondition") or Form((), self._form.line))
-        requires += [ActionRequirement(self._reader.condition(part), self._reader.text(part)) for part in parts]
+        requires += [data.ActionRequirement(self.condition(part), self.text(part)) for part in parts]
         effects = tuple(self._effects(part_of(self._form, ":effect") or Form((), self._form.line)))
         words = self._form.comment or self._words_of(requires)
-        return DomainAction(identifier(_text(self._form.items[1])), words, parameters, tuple(requires), effects)
+        return data.DomainAction(identifier(_text(self._form.items[1])), words, parameters, tuple(requires), effects)
 
-    def _parameters(self) -> tuple[ActionParameter, ...]:
+    def _parameters(self) -> tuple[data.ActionParameter, ...]:
         """Bind all parameters and return those besides the first agent, which is the node that acts."""
         form = part_of(self._form, ":parameters")
         found, acting = [], False
         for name, given in typed_names(form.items) if isinstance(form, Form) else ():
             types = tuple(type_.text for type_ in given)
-            if not acting and self._domain.types.is_agent(types):
+            if not acting and self._types.is_agent(types):
                 acting = True
-                self._reader.bind(name.text, ACTING)
+                self.bind(name.text, data.ACTING)
             else:
-                found.append(ActionParameter(self._reader.bind(name.text), types))
+                found.append(data.ActionParameter(self.bind(name.text), types))
         return tuple(found)
 
-    def _words_of(self, requires: Iterable[ActionRequirement]) -> str:
+    def _words_of(self, requires: Iterable[data.ActionRequirement]) -> str:
         """Return a sentence of an action's parts, for one without a comment."""
         needs = " ".join(it.words.replace("{", "").replace("}", "") for it in requires if not it.of_type)
         made = [f"{'' if holds else 'not '}{_call(it)}" for it, holds in changes(part_of(self._form, ":effect"))]
         return f"needs {needs or 'nothing'}; then {', '.join(made) or 'nothing changes'}"
 
     def _effects(
-        self, item: Expression, when: c.Condition = c.ALWAYS, each: tuple[EachNode, ...] = ()
-    ) -> Iterator[ActionEffect]:
+        self, item: Expression, when: c.Condition = c.ALWAYS, each: tuple[data.EachNode, ...] = ()
+    ) -> Iterator[data.ActionEffect]:
         """Yield the effects of an expression, under a condition and for each of what is quantified around it."""
         if not isinstance(item, Form):
-            self._domain.fail(item.line, "an effect such as (on ?x ?y) should stand here")
-        parts = self._reader.parts(item)
+            self._source.fail(item.line, "an effect such as (on ?x ?y) should stand here")
+        parts = self.parts(item)
         match item.head:
             case "and" | "":
                 for part in parts if item.head else item.items:
                     yield from self._effects(part, when, each)
             case "when":
-                also = self._reader.condition(parts[0])
+                also = self.condition(parts[0])
                 yield from self._effects(parts[1], also if when == c.ALWAYS else c.And((when, also)), each)
             case "forall":
-                outer = dict(self._reader.names)
-                yield from self._effects(parts[1], when, (*each, *starmap(EachNode, self._reader.bind_all(parts[0]))))
-                self._reader.names = outer
+                outer = dict(self.names)
+                yield from self._effects(parts[1], when, (*each, *starmap(data.EachNode, self.bind_all(parts[0]))))
+                self.names = outer
             case head if head in MEASURES:
                 costs = "action costs are ignored"
-                self._domain.note(costs if head == "increase" else "numbers are ignored: none decides")
+                self._domain.notes.append(costs if head == "increase" else "numbers are ignored: none decides")
             case head:
                 yield from self._change(item, parts[0] if head == "not" else item, when, each)
 
     def _change(
-        self, item: Form, fact: Expression, when: c.Condition, each: tuple[EachNode, ...]
-    ) -> Iterator[ActionEffect]:
+        self, item: Form, fact: Expression, when: c.Condition, each: tuple[data.EachNode, ...]
+    ) -> Iterator[data.ActionEffect]:
         form = self._forms.get(fact.head) if isinstance(fact, Form) else None
         if form is None or not isinstance(fact, Form):
-            self._domain.fail(item.line, f"({item.head} …) is no effect; write facts, each alone or in (not …)")
-        if form.how not in DERIVED:
-            nodes = form.ends(tuple(map(self._reader.term, fact.rest)))
-            yield ActionEffect(form, nodes, fact is item, when, each)
+            self._source.fail(item.line, f"({item.head} …) is no effect; write facts, each alone or in (not …)")
+        if form.how not in data.DERIVED:
+            nodes = form.ends(tuple(map(self.term, fact.rest)))
+            yield data.ActionEffect(form, nodes, fact is item, when, each)
 
 
-def _type_words(parameter: ActionParameter) -> str:
+def _type_words(parameter: data.ActionParameter) -> str:
     if not parameter.types:
         return f"{{{parameter.name}}} is who acts, no object of the domain"
     return f"{{{parameter.name}}} is no {' or '.join(parameter.types)}"

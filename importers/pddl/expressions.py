@@ -7,15 +7,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final
 
 import scenecypher.db.condition as c
-from scenecypher.errors import did_you_mean
-from scenecypher.importers.pddl.stored_as import ACTING, FactForm
+from scenecypher.importers.pddl.domain_data import ACTING, FactForm
+from scenecypher.importers.pddl.naming import DomainTypes
 from scenecypher.importers.pddl.syntax import Expression, Form, PddlFile, Word, typed_names
-from scenecypher.importers.pddl.types import DomainTypes
 
 _BREAK: Final = re.compile(r"[^A-Za-z0-9_]")
 CONNECTIVES: Final[Mapping[str, Callable[..., c.Condition]]] = {
-    "and": lambda *parts: parts[0] if len(parts) == 1 else c.And(parts),
-    "or": lambda *parts: parts[0] if len(parts) == 1 else c.Or(parts),
+    "and": lambda *parts: c.all_of(parts),
+    "or": lambda *parts: c.any_of(parts),
     "not": c.Not,
     "imply": lambda first, second: c.Or((c.Not(first), second)),
 }
@@ -89,11 +88,11 @@ class ExpressionReader:
         if name in self.names:
             return self.names[name]
         if name.startswith("?"):
-            hint = did_you_mean(name, tuple(self.names))
-            self._source.fail(item.line, f"{name} is no parameter, and not quantified{hint}; declare it")
-        if name not in self._objects:
-            hint = did_you_mean(name, tuple(self._objects))
-            self._source.fail(item.line, f"no object is called {name}{hint}; declare it, or write ?{name}")
+            self._source.check(
+                name, self.names, item.line, f"{name} is no parameter, and not quantified", "; declare it"
+            )
+        then = f"; declare it, or write ?{name}"
+        self._source.check(name, self._objects, item.line, f"no object is called {name}", then)
         return c.Id(self._types.node_named(name))
 
     def text(self, item: Expression) -> str:

@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
-from scenecypher.importers.pddl.stored_as import FactForm, SceneWords
+import scenecypher.db.condition as c
+from scenecypher.errors import InputError, did_you_mean
+from scenecypher.importers.pddl.domain_data import NO_AGENT, DomainMapping, FactForm, SceneWords
+from scenecypher.importers.pddl.syntax import OBJECT, PddlFile, Word, typed_names
+from scenecypher.importers.word_tables import by_word, listed, tables
 
-AGENT_TYPES: Final = frozenset({"agent", "robot"})
-HELD: Final = ("holding", "holds", "hold", "carrying", "carry", "agent-hold", "agent-holds", "robot-holds", "in-hand")
-AGENT_PLACE: Final = ("robot-in", "robot-at", "agent-in", "agent-at", "at-robot", "at-robby", "at-agent")
-EMPTY_HAND: Final = ("hand-empty", "handempty", "arm-empty", "gripper-empty")
-REGISTERED: Final[Mapping[str, tuple[str, ...]]] = {
-    "INSIDE": ("inside", "in", "at"),
-    "ON": ("on", "ontop", "on-top", "on-top-of"),
-    "UNDER": ("under",),
-    "ATTACHED_TO": ("attached-to", "attached"),
-}
-"""Predicates of two arguments by the relation that they are; of several in one domain the first is it."""
-KIND_WORDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("room", "place", "location", "area"), "Place"),
-    **dict.fromkeys(("furniture", "appliance", "asset"), "Asset"),
-    **dict.fromkeys(("item", "thing", "movable"), "Object"),
-    "door": "Door",
-    **dict.fromkeys(AGENT_TYPES, "Agent"),
-}
-STATES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("opened", "is-open"), "open"),
-    **dict.fromkeys(("is-closed", "shut"), "closed"),
-    **dict.fromkeys(("switched-on", "turned-on", "is-on", "on-state"), "on"),
-    **dict.fromkeys(("switched-off", "turned-off", "is-off", "off-state"), "off"),
-}
-OPPOSITES: Final[Mapping[str, str]] = {"open": "closed", "closed": "open", "on": "off", "off": "on"}
+_WORDS: Final = tables("words")["pddl"]
+AGENT_TYPES: Final = frozenset(listed(_WORDS["agent_types"]))
+HELD, AGENT_PLACE, EMPTY_HAND = (listed(_WORDS[key]) for key in ("held", "agent_place", "empty_hand"))
+REGISTERED: Final = {relation: listed(names) for relation, names in _WORDS["registered"].items()}
+KIND_WORDS, STATES = (by_word(_WORDS[key]) for key in ("kinds", "states"))
+OPPOSITES: Final[Mapping[str, str]] = _WORDS["opposites"]
 _BREAK: Final = re.compile(r"[^a-z0-9]+")
 
 
@@ -47,38 +33,30 @@ class Predicate:
     changed: bool
 
 
-def forms_by_name(
-    predicates: Iterable[Predicate], words: SceneWords, *, agent_types: Collection[str], hands_agree: bool
-) -> dict[str, FactForm | None]:
-    """Return the form of each predicate, None where none can hold it: it has over two arguments.
-
-    `words` are those of the scene that the actions are for. With `hands_agree`, every action that takes or puts
-    something says the same of the empty hand, which therefore need not be stored.
-    """
-    known = {predicate.name: predicate for predicate in predicates}
-    naming = _Naming(known, words, frozenset(agent_types), hands_agree)
-    by_count = (naming.of_none, naming.of_one, naming.of_two)
-    return {
-        name: by_count[len(predicate.types)](predicate) if len(predicate.types) < len(by_count) else None
-        for name, predicate in known.items()
-    }
-
-
 @dataclass(frozen=True, slots=True)
-class _Naming:
-    """The choice of forms by name, among all predicates of a domain."""
+class Naming:
+    """The choice of forms by name, among all predicates of a domain, for a scene with these `words`.
+
+    With `hands_agree`, every action that takes or puts something says the same of the empty hand, which therefore need
+    not be stored.
+    """
 
     known: Mapping[str, Predicate]
     words: SceneWords
     agent_types: frozenset[str]
     hands_agree: bool
 
-    def of_none(self, predicate: Predicate) -> FactForm:
+    def form(self, predicate: Predicate) -> FactForm | None:
+        """Return the form of a predicate, None where none can hold it: it has over two arguments."""
+        by_count = (self._of_none, self._of_one, self._of_two)
+        return by_count[len(predicate.types)](predicate) if len(predicate.types) < len(by_count) else None
+
+    def _of_none(self, predicate: Predicate) -> FactForm:
         if predicate.name in EMPTY_HAND and self.hands_agree:
             return FactForm("holds nothing", of_agent=True)
         return FactForm("state", state_name(predicate.name), of_agent=True)
 
-    def of_one(self, predicate: Predicate) -> FactForm:
+    def _of_one(self, predicate: Predicate) -> FactForm:
         name = predicate.name
         if self._acts(predicate, 0):
             is_derived = name in EMPTY_HAND and self.hands_agree
@@ -89,7 +67,7 @@ class _Naming:
             return FactForm("relation", "HOLDS", of_agent=True)
         return (None if predicate.changed else self._of_scene(name)) or self._state(name)
 
-    def of_two(self, predicate: Predicate) -> FactForm:
+    def _of_two(self, predicate: Predicate) -> FactForm:
         name = predicate.name
         if name in HELD and (self._acts(predicate, 0) or self._acts(predicate, 1)):
             return FactForm("relation", "HOLDS", reverse=not self._acts(predicate, 0))
@@ -155,3 +133,99 @@ def relation_name(name: str) -> str:
 
 def _plain(word: str) -> str:
     return _BREAK.sub("", word.casefold())
+
+
+@dataclass(slots=True)
+class TypeTree:
+    """The types of a domain, each with the line of its name and its parents: none but ``object`` for most roots."""
+
+    source: PddlFile
+    parents: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, source: PddlFile) -> TypeTree:
+        """Return the types that a domain declares. Raises DocumentError for one that is its own ancestor."""
+        tree = cls(source)
+        for name, types in typed_names(source.items(":types")):
+            if name.text != OBJECT:
+                given = (it.text for it in types if it.text != OBJECT)
+                tree.parents[name.text] = tuple(dict.fromkeys((*tree.parents.get(name.text, ()), *given)))
+                tree.lines.setdefault(name.text, name.line)
+        for declared in tuple(tree.parents):
+            tree._check_ancestors(declared)
+        return tree
+
+    def below(self, names: Iterable[str]) -> frozenset[str]:
+        """Return the types and all their subtypes; empty for all objects."""
+        wanted = set(names)
+        return frozenset(name for name in self.parents if wanted & {name, *self.ancestors(name)})
+
+    def ancestors(self, name: str) -> tuple[str, ...]:
+        """Return a type's parents, theirs, and so on, the nearest first, without ``object``."""
+        found = [*self.parents.get(name, ())]
+        for parent in found:
+            found += [it for it in self.parents.get(parent, ()) if it not in found]
+        return tuple(found)
+
+    def check(self, types: Iterable[Word]) -> tuple[str, ...]:
+        """Return the names of `types`. Raises DocumentError for one that is not declared."""
+        for type_ in types:
+            if type_.text != OBJECT:
+                cause = f"the type {type_.text} is not declared"
+                self.source.check(type_.text, self.parents, type_.line, cause, "; add it to (:types …)")
+        return tuple(type_.text for type_ in types if type_.text != OBJECT)
+
+    def _check_ancestors(self, name: str) -> None:
+        for parent in self.ancestors(name):
+            self.parents.setdefault(parent, ())
+            self.lines.setdefault(parent, self.lines[name])
+            if parent == name:
+                self.source.fail(self.lines[name], f"the type {name} is its own ancestor; break the circle")
+
+
+class DomainTypes:
+    """The types of one domain and their forms in one scene."""
+
+    def __init__(self, source: PddlFile, mapping: DomainMapping, words: SceneWords) -> None:
+        self._mapping, self._words = mapping, words
+        self.tree = TypeTree.of(source)
+
+    @cached_property
+    def agent_types(self) -> frozenset[str]:
+        """The types of nodes that act."""
+        agent = self._mapping.agent
+        if agent == NO_AGENT:
+            return frozenset()
+        if agent is not None and agent not in self.tree.parents:
+            hint = did_you_mean(agent, tuple(self.tree.parents))
+            raise InputError(f"{self._mapping.file}: agent: {agent!r} is no type of the domain{hint}; name one of them")
+        return self.tree.below({agent} if agent else AGENT_TYPES & self.tree.parents.keys())
+
+    def forms_of(self, type_: str) -> tuple[FactForm, ...]:
+        """Return the forms of a type and its subtypes; the agent's is the kind Agent."""
+        forms: dict[FactForm, None] = {}
+        for name in sorted(self.tree.below({type_})):
+            if name in self.agent_types:
+                forms[FactForm("kind", "Agent")] = None
+            elif name in self._mapping.types:
+                forms[self._mapping.types[name]] = None
+            else:
+                forms |= dict.fromkeys(type_forms(name, self._words))
+        return tuple(forms)
+
+    def is_of(self, x: c.Term, types: Iterable[str]) -> c.Condition:
+        """Return the condition that `x` is of one of `types`; without types, any object of the domain."""
+        forms = tuple(dict.fromkeys(form for type_ in types for form in self.forms_of(type_)))
+        if forms:
+            return c.Or(tuple(form.condition((x,)) for form in forms)) if len(forms) > 1 else forms[0].condition((x,))
+        return c.ALWAYS if self.agent_types else c.Not(c.HasKind(x, "Agent"))
+
+    def node_named(self, name: str) -> str:
+        """Return the id of the node that a constant or an object stands for."""
+        return self._words.ids.get(name, name)
+
+    def is_agent(self, types: Iterable[str]) -> bool:
+        """Check if every node of `types` acts."""
+        below = self.tree.below(types)
+        return bool(below) and below <= self.agent_types

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final, NoReturn
 
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.errors import did_you_mean
 from scenecypher.importers.pddl.domain import DomainReader, facts_of
-from scenecypher.importers.pddl.domain_data import Domain
+from scenecypher.importers.pddl.domain_data import ACTING, DERIVED, Domain, FactForm
 from scenecypher.importers.pddl.expressions import ExpressionReader
 from scenecypher.importers.pddl.naming import KIND_WORDS
-from scenecypher.importers.pddl.stored_as import ACTING, DERIVED, FactForm
 from scenecypher.importers.pddl.syntax import OBJECT, Expression, Form, PddlFile, Word, typed_names
 
 ROBOT: Final = "robot"
@@ -49,7 +47,9 @@ def _with_constants(problem: PddlFile, reader: DomainReader) -> tuple[PddlFile, 
         lists[name.text in named] += [name, Word("-", name.line), given]
     others = tuple(section for section in problem.sections if section.head != ":objects")
     domain = replace(reader.source, sections=(*reader.source.sections, Form(tuple(lists[True]), 1)))
-    return replace(problem, sections=(*others, Form(tuple(lists[False]), 1))), reader.of(domain)
+    return replace(problem, sections=(*others, Form(tuple(lists[False]), 1))), DomainReader(
+        domain, reader.mapping, reader.words
+    )
 
 
 class _ProblemReader:
@@ -74,9 +74,8 @@ class _ProblemReader:
         for fact in self._problem.items(":init"):
             self._add(self._checked(fact), agents, states, relations)
         self._add_opposites(nodes, states)
-        graph = SceneGraph.of(
-            [_with_states(node, states.get(node.id, ())) for node in nodes.values()], sorted(relations)
-        )
+        told = [replace(node, states=tuple(sorted(states.get(node.id, ())))) for node in nodes.values()]
+        graph = SceneGraph.of(told, sorted(relations))
         return PddlScene(replace(self._domain, goal=self._goal(agents)), graph)
 
     def _fail(self, line: int, cause: str) -> NoReturn:
@@ -104,14 +103,11 @@ class _ProblemReader:
         if not isinstance(fact, Form) or not fact.head:
             self._fail(getattr(fact, "line", 1), "a fact such as (on a b) should stand here")
         form = self._domain.predicates.get(fact.head)
-        if form is None and fact.head not in {"=", "not"}:
-            hint = did_you_mean(fact.head, tuple(self._domain.predicates))
-            self._fail(fact.line, f"the domain has no predicate {fact.head}{hint}")
+        known = (*self._domain.predicates, "=", "not")
+        self._problem.check(fact.head, known, fact.line, f"the domain has no predicate {fact.head}")
         for item in fact.rest if form else ():
-            if not isinstance(item, Word) or item.text not in self._types:
-                name = item.text if isinstance(item, Word) else "a list"
-                hint = did_you_mean(name, tuple(self._types))
-                self._fail(fact.line, f"({fact.head} …): no object is called {name}{hint}")
+            name = item.text if isinstance(item, Word) else "a list"
+            self._problem.check(name, self._types, fact.line, f"({fact.head} …): no object is called {name}")
         if form and len(fact.rest) not in form.arities:
             self._fail(fact.line, f"({fact.head} …) has {len(fact.rest)} arguments; the domain declares others")
         return fact
@@ -162,8 +158,7 @@ class _ProblemReader:
         for fact in (fact for part in wanted for fact in facts_of(part)):
             self._reader.check_fact(fact, self._problem)
         reader = ExpressionReader(self._problem, self._reader.types, self._domain.predicates, self._types)
-        parts = tuple(map(reader.condition, wanted))
-        goal = parts[0] if len(parts) == 1 else c.And(parts)
+        goal = c.all_of(tuple(map(reader.condition, wanted)))
         bound = c.bind(goal, {ACTING: c.Id(agents[0])})
         if bound != goal and len(agents) > 1:
             names = ", ".join(agents)
@@ -171,7 +166,3 @@ class _ProblemReader:
                 goals[0].line, f"the goal is about the agent, but there are several ({names}); name one in a predicate"
             )
         return bound
-
-
-def _with_states(node: Node, states: Iterable[str]) -> Node:
-    return Node(node.id, node.kind, node.name, node.class_, tuple(sorted(states)))

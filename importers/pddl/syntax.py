@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias
 
-from scenecypher.errors import DocumentError
-from scenecypher.importers.bounded import read_text
+from scenecypher.errors import DocumentError, did_you_mean
+from scenecypher.importers.json_file import read_text
 
 FILE_BYTES: Final = 2**20
 MAX_DEPTH: Final = 60
@@ -19,6 +19,8 @@ OBJECT: Final = "object"
 _TOKEN: Final = re.compile(r";[^\n]*|[()]|-(?=[A-Za-z])|\??[^\s();?]+|\?")
 BDDL: Final = re.compile(r"\b(omnigibson|igibson)\b|\b[a-z_-]+\.[nv]\.\d\d")
 """Words of BEHAVIOR's problems: the names of its simulators, and synsets such as `floor.n.01`."""
+_OTHER: Final = {"domain": "problem", "problem": "domain"}
+_SECTION: Final = {"domain": "predicates", "problem": "init"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,11 @@ class PddlFile:
         """Raise DocumentError for this line."""
         raise DocumentError(self.file, f"line {line}", cause)
 
+    def check(self, name: str, known: Collection[str], line: int, cause: str, then: str = "") -> None:
+        """Raise DocumentError for a name that is not `known`: the cause, a hint at the nearest, and what to do."""
+        if name not in known:
+            self.fail(line, f"{cause}{did_you_mean(name, tuple(known))}{then}")
+
 
 def read_pddl_file(path: Path, what: str) -> PddlFile:
     """Return the sections of a file that defines a `what`, "domain" or "problem". Raises DocumentError."""
@@ -99,10 +106,6 @@ def parse_pddl(text: str, what: str, *, file: str) -> PddlFile:
                 file, f"line {section.line}", f"a section such as (:{_SECTION[what]} …) should stand here"
             )
     return PddlFile(file, text, name.text, tuple(it for it in form.items[2:] if isinstance(it, Form)))
-
-
-_OTHER: Final = {"domain": "problem", "problem": "domain"}
-_SECTION: Final = {"domain": "predicates", "problem": "init"}
 
 
 def _title_of(form: Expression, what: str) -> Word | None:

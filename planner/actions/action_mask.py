@@ -18,7 +18,7 @@ from scenecypher.db.graph.scene import GraphView
 from scenecypher.db.rules import NO_RULES, Rules
 from scenecypher.planner.actions.execution import bind_choices
 from scenecypher.planner.actions.operator import AGENT, Choose, Operator
-from scenecypher.planner.actions.ruled import ApprovalNeeded, check_approval, refusal_by_rules, under_rules
+from scenecypher.planner.actions.ruled import asking_rule, refusal_by_rules, under_rules
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.variables import required_choices, variables_of
 
@@ -109,11 +109,8 @@ class ActionMask:
         operator = self._operators[call.name]
         names = (parameter.name for parameter in operator.parameters)
         given = {AGENT: agent, **dict(zip(names, call.arguments, strict=True))}
-        try:
-            check_approval(operator, self._rules, graph, given, action=str(call), but=())
-        except ApprovalNeeded:
-            return False
-        return not refusal_by_rules(operator, self._rules, graph, given, str(call))
+        is_asked = asking_rule(operator, self._rules, graph, given) is not None
+        return not is_asked and not refusal_by_rules(operator, self._rules, graph, given, str(call))
 
     def _group(self, operator: Operator, calls: Sequence[ActionCall]) -> _Group:
         own = [(place, call.arguments) for place, call in enumerate(calls) if call.name == operator.name]

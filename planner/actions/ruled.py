@@ -87,20 +87,13 @@ def operators_under(operators: Mapping[str, Operator], rules: Rules) -> Mapping[
     return {name: replace(it, effects=(*it.effects, *memory)) for name, it in found.items()}
 
 
-def check_approval(
-    operator: Operator,
-    rules: Rules,
-    graph: GraphView,
-    bindings: Mapping[str, str],
-    *,
-    action: str,
-    but: Collection[str],
-) -> None:
-    """Raise ApprovalNeeded for the first rule that asks before an action, but those of the names `but`."""
-    for rule in rules.by_action.get(operator.name, ()):
-        asks = rule.kind == "ask" and rule.name not in but
-        if asks and c.evaluate(_of(operator, rule, c.And((rule.fits, rule.condition))), graph, bindings):
-            raise ApprovalNeeded(action, rule)
+def asking_rule(
+    operator: Operator, rules: Rules, graph: GraphView, bindings: Mapping[str, str], but: Collection[str] = ()
+) -> Rule | None:
+    """Return the first rule that has a person asked before an action, but those named in `but`; None if none has."""
+    asking = (it for it in rules.by_action.get(operator.name, ()) if it.kind == "ask" and it.name not in but)
+    fitting = ((it, _of(operator, it, c.And((it.fits, it.condition)))) for it in asking)
+    return next((rule for rule, condition in fitting if c.evaluate(condition, graph, bindings)), None)
 
 
 def refusal_by_rules(operator: Operator, rules: Rules, graph: GraphView, given: Mapping[str, str], action: str) -> str:

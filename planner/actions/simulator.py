@@ -35,7 +35,7 @@ from scenecypher.planner.actions.execution import (
 from scenecypher.planner.actions.idempotency import checked_action_id, reused_id_error, unknown_outcome_error
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import AGENT, Operator, Repair
-from scenecypher.planner.actions.ruled import APPROVED, Answer, ApprovalNeeded, check_approval, under_rules
+from scenecypher.planner.actions.ruled import APPROVED, Answer, ApprovalNeeded, asking_rule, under_rules
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
 from scenecypher.planner.vocabularies.registry import macros_of, operators_of
 
@@ -267,8 +267,8 @@ class ActionSimulator(ABC):
         repairing = self.operators.values() if self.fix else ()
         bindings, bound = self._bind(operator, call, at), under_rules(operator, at.rules, repairing)
         delta = simulate(bound, at.graph, bindings, action=str(call), pick_node=self._pick_node)
-        if self._asks:
-            check_approval(operator, at.rules, at.graph, bindings, action=str(call), but=self._approved)
+        if self._asks and (rule := asking_rule(operator, at.rules, at.graph, bindings, self._approved)):
+            raise ApprovalNeeded(str(call), rule)
         return delta
 
     def _bind(self, operator: Operator, call: ActionCall, at: SceneVersion) -> dict[str, str]:

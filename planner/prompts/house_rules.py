@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from scenecypher.db.rules import Rules, rules_of
 from scenecypher.planner.actions.simulator import ActionSimulator
+from scenecypher.planner.prompts.meanwhile import listed
 from scenecypher.planner.vocabularies.registry import action_list
 from scenecypher.words import stems
-
-if TYPE_CHECKING:
-    from scenecypher.chat.model import Message
 
 HOUSE_RULES: Final = "Rules of this house; an action that would break one is refused:"
 MOST_TOLD: Final = 12
@@ -26,18 +22,9 @@ def rule_lines(rules: Rules, task: str) -> tuple[str, ...]:
     return tuple(it.words for it in first[:MOST_TOLD])
 
 
-def with_house_rules(message: Message, lines: Sequence[str]) -> Message:
-    """Return the message with a line for each rule at its end; the message itself without rules."""
-    return replace(message, text=f"{message.text}\n\n{_told(lines)}") if lines else message
-
-
 def actions_and_rules(simulator: ActionSimulator) -> str:
     """Return the actions of a scene, one a line, and the rules that forbid some of them."""
-    listed, rules = action_list(simulator.operators, simulator.macros), rules_of(simulator.scene.declared)
+    actions, rules = action_list(simulator.operators, simulator.macros), rules_of(simulator.scene.declared)
     lines, more = rule_lines(rules, ""), len(rules.in_force) - MOST_TOLD
     told = (*lines, f"and {more} more: `scenecypher rules list`") if more > 0 else lines
-    return f"{listed}\n\n{_told(told)}" if told else listed
-
-
-def _told(lines: Sequence[str]) -> str:
-    return "\n".join((HOUSE_RULES, *(f"- {line}" for line in lines)))
+    return f"{actions}\n\n{listed(HOUSE_RULES, told)}" if told else actions

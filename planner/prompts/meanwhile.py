@@ -1,17 +1,22 @@
-"""What others did meanwhile, as every prompt tells it."""
+"""What every prompt tells besides at its end, such as what others did meanwhile: a heading, and lines under it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from scenecypher.chat.model import Message
+if TYPE_CHECKING:
+    from scenecypher.chat.model import Message
 
 MEANWHILE: Final = "Since your last decision others have acted here; what was known before may no longer be so:"
 
 
-def with_meanwhile(message: Message, lines: Sequence[str]) -> Message:
-    """Return the message with a line for each act of others at its end."""
-    told = "\n".join(f"- {line}" for line in lines)
-    return replace(message, text=f"{message.text}\n\n{MEANWHILE}\n{told}")
+def listed(heading: str, lines: Sequence[str]) -> str:
+    """Return lines under a heading."""
+    return "\n".join((heading, *(f"- {line}" for line in lines)))
+
+
+def with_lines(message: Message, heading: str, lines: Sequence[str]) -> Message:
+    """Return the message with lines under a heading at its end; the message itself without lines."""
+    return replace(message, text=f"{message.text}\n\n{listed(heading, lines)}") if lines else message

@@ -22,7 +22,8 @@ CLASSES_OF: Final = {
 def class_lists(occurring: Enumerations) -> dict[str, Collection[str]]:
     """Return the classes by kind, the places and the agents, each list under its title.
 
-    A number stands where there are several; classes of places and agents that are named below are left out.
+    A number stands where there are several, as the first title says; classes of places and agents that are named below
+    are left out.
     """
     named = {"Places": occurring.places, "Agents": [agent.name for agent in occurring.agents]}
     told = [it.casefold() for names in named.values() for it in names]
@@ -30,7 +31,8 @@ def class_lists(occurring: Enumerations) -> dict[str, Collection[str]]:
     for use in occurring.classes:
         if use.kind not in {"Place", "Agent"} or not any(use.name.casefold() in it for it in told):
             of_kind.setdefault(use.kind, []).append(f"{use.name} {use.count}" if use.count > 1 else use.name)
-    return {**{f"{CLASSES_OF[kind]}, and how many if several": uses for kind, uses in of_kind.items()}, **named}
+    noted = (CLASSES_OF[kind] + ("" if n else ", and how many if several") for n, kind in enumerate(of_kind))
+    return {**dict(zip(noted, of_kind.values(), strict=True)), **named}
 
 
 def colors(occurring: Enumerations) -> Collection[str]:
@@ -50,6 +52,7 @@ def states_given(operators: Mapping[str, Operator]) -> tuple[str, ...]:
 
 
 def scene_words(occurring: Enumerations, operators: Mapping[str, Operator]) -> str:
-    """Return the words of a scene for who asks about it; carrying things about changes nothing in them."""
+    """Return the words of a scene for who asks about it and sees the agents; carrying things about changes none."""
     states = {*(use.value for use in occurring.states), *states_given(operators)}
-    return as_lines({**class_lists(occurring), "States": sorted(states), "Colours": colors(occurring)})
+    lists = {**class_lists(occurring), "Agents": ()}
+    return as_lines({**lists, "States": sorted(states), "Colours": colors(occurring)})

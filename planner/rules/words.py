@@ -27,17 +27,17 @@ MAX_WORDS: Final = 2_000
 BOUND: Final = "rule_"
 """Beginning of the variables of a rule, which so are none of an operator."""
 
+_ACTION: Final = r"(?P<action>[\w-]+)(?:\s*\((?P<arguments>[^()]*)\))?"
 _NEVER, _ONLY, _ASK, _WITHIN = (
     re.compile(form, re.IGNORECASE | re.DOTALL)
     for form in (
         r"never\s+(?P<condition>.+)",
-        r"(?P<action>[\w-]+(?:\s*\([^()]*\))?)\s+only\s+(?P<tense>when|once|before)\s+(?P<condition>.+)",
-        r"ask\s+before\s+(?P<action>[\w-]+(?:\s*\([^()]*\))?)(?:\s+when\s+(?P<condition>.+))?",
+        rf"{_ACTION}\s+only\s+(?P<tense>when|once|before)\s+(?P<condition>.+)",
+        rf"ask\s+before\s+{_ACTION}(?:\s+when\s+(?P<condition>.+))?",
         r"within\s+(?P<limit>\d+)\s+(?P<unit>action|minute)s?\s+after\s+(?P<begun>.+)",
     )
 )
 _SINCE: Final = re.compile(r"\s+since\s+", re.IGNORECASE)
-_ACTION: Final = re.compile(r"([\w-]+)\s*(?:\(([^()]*)\))?")
 _ARGUMENT: Final = re.compile(r"(?:(?P<name>\w+)\s*:\s*)?(?P<thing>[^:]+)")
 
 
@@ -107,7 +107,7 @@ def _read(words: str, scene: LoadedScene, synonyms: Mapping[str, Sequence[str]])
     found = asked or _ONLY.fullmatch(words)
     if found is None:
         return None
-    operator, given = _action(found["action"], parser)
+    operator, given = _action(found["action"], found["arguments"], parser)
     arguments, fits = tuple(f"{BOUND}{it}" for it in given), _renamed(c.And(tuple(given.values())))
     rule = Rule("", "ask" if asked else "only", words, c.ALWAYS, operator.name, arguments, fits)
     if found["condition"] is None:
@@ -139,22 +139,18 @@ def _duty(found: re.Match[str], parser: GoalParser) -> Rule:
     raise failure
 
 
-def _action(text: str, parser: GoalParser) -> tuple[Operator, dict[str, c.Condition]]:
+def _action(text: str, arguments: str | None, parser: GoalParser) -> tuple[Operator, dict[str, c.Condition]]:
     """Return the operator that a text names, and the conditions of its arguments by variable, in order."""
-    found = _ACTION.fullmatch(text)
-    assert found is not None  # noqa: S101 - both forms end where the larger one has it
-    operators = operators_of(parser.vocabulary)
-    name = found[1].lower().replace("-", "_")
+    operators, name = operators_of(parser.vocabulary), text.lower().replace("-", "_")
     if name not in operators:
         known = ", ".join(it.signature for it in operators.values())
         raise UnknownReference(
             f"there is no action {name[:60]!r}{did_you_mean(name, [*operators])}; choose one of {known}"
         )
-    operator = operators[name]
-    if found[2] is None:
-        return operator, {}
-    given: dict[str, c.Condition] = {}
-    for argument in filter(None, map(str.strip, found[2].split(","))):
+    operator, given = operators[name], dict[str, c.Condition]()
+    if arguments is None:
+        return operator, given
+    for argument in filter(None, map(str.strip, arguments.split(","))):
         variable, among = _argument(argument, parser)
         if variable in given:
             raise UnknownReference(f"two arguments are {argument[:60]!r}: name them, as in `x: {argument[:60]}`")

@@ -9,13 +9,14 @@ from scenecypher.db.graph.change import AddRelation, ChangeList, RemoveRelation,
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.history import Event, in_effect
+from scenecypher.errors import UnknownReference
 from scenecypher.planner.symbolic.parts import CONTAINMENT
 
 
 def earlier_facts(graph: SceneGraph, events: Iterable[Event], node: str, *, by_place: bool) -> tuple[Condition, ...]:
-    """Return where a thing was before it was last moved, or its states before one last changed; nothing if never.
+    """Return where a thing was before it was last moved, or its states before one last changed.
 
-    `events` are newest first. A thing in a hand is between two places.
+    `events` are newest first. A thing in a hand is between two places. Raises UnknownReference if it never was so.
     """
     relations = {*graph.outgoing.get(node, ()), *graph.incoming.get(node, ())}
     states = {*graph.nodes[node].states}
@@ -35,7 +36,7 @@ def earlier_facts(graph: SceneGraph, events: Iterable[Event], node: str, *, by_p
         if not by_place and states != now:
             gone = (Not(HasState(Id(node), it)) for it in sorted(now - states))
             return (*(HasState(Id(node), it) for it in sorted(states)), *gone)
-    return ()
+    raise UnknownReference(f"{node} never {'was elsewhere' if by_place else 'changed'}: say where it shall be")
 
 
 def _place(graph: SceneGraph, node: str, relations: Iterable[Relation]) -> tuple[Relation, ...]:

@@ -10,6 +10,8 @@ import scenecypher.db.condition as c
 
 Parts: TypeAlias = tuple[c.Condition, ...]
 NAME_LENGTH: Final = 64
+NO_LEAST: Final = frozenset({"all", "no", "at most"})
+"""Quantities that hold of no things, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,9 @@ class Things:
     def having(self, parts: Parts) -> c.Condition:
         """Return that the parts hold of as many of the things as it says."""
         ways = [(c.HasClass(self.name, kind), *self.among) for kind in self.kinds] or [self.among]
-        return any_of(tuple(self._counted(c.And((*among, *parts)), all_of(among), all_of(parts)) for among in ways))
+        return c.any_of(
+            tuple(self._counted(c.And((*among, *parts)), c.all_of(among), c.all_of(parts)) for among in ways)
+        )
 
     def _counted(self, both: c.Condition, among: c.Condition, parts: c.Condition) -> c.Condition:
         match self.quantity:
@@ -74,13 +78,3 @@ def _no_other(owner: Things, own: Things, facts: Parts) -> c.Condition:
     other = f"other_{owner.name}"[:NAME_LENGTH]
     alike = tuple(c.bind(part, {owner.name: other}) for part in (*owner.among, *joining))
     return c.Not(c.Exists(other, c.And((*alike, c.Not(c.Same(other, owner.name))))))
-
-
-def all_of(parts: Parts) -> c.Condition:
-    """Return the conjunction of parts; a single one is itself."""
-    return parts[0] if len(parts) == 1 else c.And(parts)
-
-
-def any_of(parts: Parts) -> c.Condition:
-    """Return the disjunction of parts; a single one is itself."""
-    return parts[0] if len(parts) == 1 else c.Or(parts)

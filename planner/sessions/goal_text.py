@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product, takewhile
 
 import scenecypher.db.condition as c
 from scenecypher.planner.actions.variables import is_static
-from scenecypher.planner.sessions.goal_quantifiers import all_of, any_of
+from scenecypher.planner.sessions.goal_quantifiers import Parts
 from scenecypher.planner.sessions.goal_words import ANYTHING, is_with_agent, value_words
 
 
@@ -35,8 +35,8 @@ class _Quantified:
 
     var: str
     quantity: str
-    among: tuple[c.Condition, ...]
-    parts: tuple[c.Condition, ...]
+    among: Parts
+    parts: Parts
 
     @property
     def class_(self) -> str:
@@ -50,10 +50,10 @@ class _Quantified:
                 raise _NotSayable
 
     @classmethod
-    def of(cls, condition: c.Condition, *, known: int = 1) -> _Quantified | None:
-        """Return what a condition says if it is a quantifier, of whose parts `known` at least say what the things are.
+    def of(cls, condition: c.Condition, known: Callable[[_Quantified], int]) -> _Quantified | None:
+        """Return what a condition says if it is a quantifier; `known` of its parts say what the things are.
 
-        Other parts than that a thing is not another one can as well be facts.
+        That a thing is not another one says so, too.
         """
         match condition:
             case c.ForAll(var, among, then):
@@ -69,16 +69,18 @@ class _Quantified:
                 quantity = f"at most {n - 1}"
             case _:
                 return None
-        both = [*c.conjuncts(where)]
-        what = [*both[:known], *(it for it in both[known:] if _apart(it, var))]
-        return cls(var, quantity, tuple(what), tuple(it for it in both[known:] if not _apart(it, var)))
+        both = (*c.conjuncts(where),)
+        split = known(cls(var, quantity, both, ()))
+        among, parts = both[:split], both[split:]
+        apart = tuple(it for it in parts if _apart(it, var))
+        return cls(var, quantity, (*among, *apart), tuple(it for it in parts if it not in apart))
 
 
 @dataclass(slots=True)
 class _Writer:
-    """The things and facts that were written so far, and how many conditions say what some things are."""
+    """The things and facts that were written so far, and what says what some things are."""
 
-    known: Mapping[str, int]
+    known: Mapping[str, Parts]
     things: list[str] = field(default_factory=list)
     facts: list[str] = field(default_factory=list)
 
@@ -93,20 +95,19 @@ class _Writer:
                 self.facts.append(_any_of(clause, names))
 
     def _quantified(self, condition: c.Condition) -> _Quantified | None:
-        """Return what a quantifier says; a class that is said besides that of one kind is among the first parts."""
         match condition:
             case c.ForAll(var, among, c.Not(c.AtLeast() as many) as then) if self._is_at_most(var, many):
                 return _Quantified(var, "all", (*c.conjuncts(among),), (then,))
-            case c.Not(c.AtLeast(_, var, where)) | c.Exists(var, where) | c.AtLeast(_, var, where):
-                usual = _static_count(where) if isinstance(condition, c.Not) else 1
-            case c.Exactly(_, var, where):
-                usual = 1
             case _:
-                return _Quantified.of(condition)
-        _, second, *more = (*c.conjuncts(where), c.ALWAYS)
-        is_of_kind = isinstance(second, c.HasClass | c.HasKind) and len(more) > 1
-        known = self.known[var] + is_of_kind if var in self.known else max(usual, 1 + is_of_kind)
-        return _Quantified.of(condition, known=known)
+                return _Quantified.of(condition, self._known)
+
+    def _known(self, it: _Quantified) -> int:
+        """Return how many of the first parts say what things are; a class may stand before that of one kind."""
+        if among := self.known.get(it.var):
+            return len(among) + (it.among[: len(among)] != among)
+        of_kind = 1 + sum(isinstance(part, c.HasClass | c.HasKind) for part in it.among[1:2])
+        known = len([*takewhile(is_static, it.among)]) if it.quantity.startswith("at most") else of_kind
+        return max(1, min(known, len(it.among) - 1))
 
     def _is_at_most(self, var: str, many: c.AtLeast) -> bool:
         """Check if not so many are said to be at most one less: the parser puts down other things then."""
@@ -131,7 +132,7 @@ class _Writer:
             f" where {where}" if where else "",
         ]
         self.things.append("".join(said))
-        self.write(all_of(tuple(part for part in it.parts if not _owner(part))), names)
+        self.write(c.all_of(tuple(part for part in it.parts if not _owner(part))), names)
 
 
 def _all_of(parts: list[c.Condition], names: Mapping[str, str]) -> str:
@@ -157,9 +158,7 @@ def _fact(condition: c.Condition, names: Mapping[str, str]) -> str:
             return f"{_named(x, names)} has {key} {'|'.join(values)}"
         case c.HasState() | c.Same() | c.PropertyEquals() | c.HasClass() | c.HasKind() | c.Related():
             return _atom(condition, names)
-    many = condition.part if isinstance(condition, c.Not) else condition
-    size = len([*c.conjuncts(getattr(many, "where", c.ALWAYS))])
-    it = _Quantified.of(condition, known=size - 1)
+    it = _Quantified.of(condition, lambda it: len(it.among) - 1)
     if it is None or len(it.parts) != 1:
         raise _NotSayable
     where = _all_of([*it.among[1:]], {it.var: "it"})
@@ -221,7 +220,7 @@ def _alternatives(parts: tuple[c.Condition, ...]) -> Iterator[c.Condition]:
             yield from _clauses(c.Or((c.Not(it), c.And((*c.conjuncts(part),)[1:]))))
         return
     for ways in product(*(tuple(_clauses(part)) for part in parts)):
-        yield any_of(tuple(it for way in ways for it in c.disjuncts(way)))
+        yield c.any_of(tuple(it for way in ways for it in c.disjuncts(way)))
 
 
 def _node_of(part: c.Condition) -> str:
@@ -233,20 +232,14 @@ def _node_of(part: c.Condition) -> str:
             return ""
 
 
-def _ranges(condition: c.Condition) -> Iterator[tuple[str, int]]:
-    """Yield how many conditions say what things are of which some must not be in a hand, by their variables."""
+def _ranges(condition: c.Condition) -> Iterator[tuple[str, Parts]]:
+    """Yield what says what things are of which some must not be in a hand, by their variables."""
     match condition:
         case c.ForAll(var, among, c.Not(part)) if _is_put_down(part):
-            yield var, len([*c.conjuncts(among)])
+            yield var, (*c.conjuncts(among),)
         case _:
             for part in c.children(condition):
                 yield from _ranges(part)
-
-
-def _static_count(where: c.Condition) -> int:
-    """Return how many of the first parts are about what a thing is, so that a fact is left."""
-    parts = [*c.conjuncts(where)]
-    return min(len([*takewhile(is_static, parts)]), len(parts) - 1)
 
 
 def _is_put_down(condition: c.Condition) -> bool:

@@ -11,8 +11,8 @@ from scenecypher.chat.model import Message, Model, Reply, Request
 from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.simulator import INSERTED_MARK, Simulator
-from scenecypher.planner.prompts.house_rules import with_house_rules
-from scenecypher.planner.prompts.meanwhile import with_meanwhile
+from scenecypher.planner.prompts.house_rules import HOUSE_RULES
+from scenecypher.planner.prompts.meanwhile import MEANWHILE, with_lines
 
 UNDONE: Final = re.compile(r"undo \d+: (.*)", re.DOTALL)
 """The undo of one action, as the history words it."""
@@ -85,6 +85,6 @@ class InformedModel:
             if decision != self.others.decision or messages[place : place + 1] != [message]:
                 place = len(messages) - 1
                 self._at = self.others.decision, place, messages[place]
-            messages[place] = with_meanwhile(messages[place], self.others.lines)
-        messages[0] = with_house_rules(messages[0], self.rules())
+            messages[place] = with_lines(messages[place], MEANWHILE, self.others.lines)
+        messages[0] = with_lines(messages[0], HOUSE_RULES, self.rules())
         return self.model.reply(replace(request, messages=tuple(messages)))

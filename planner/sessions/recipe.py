@@ -26,8 +26,8 @@ from scenecypher.retriever.reader import SceneReader
 Extent: TypeAlias = Literal["nothing", "words", "schema", "memory", "full", "collapsed"]
 """Extent of a method's view: nothing, the scene's words, its schema, LookPlanGraph's memory graph, all, or rooms.
 
-With words, the schema of the memory is the scene's words, the view where the agents are, and of the actions those
-are listed that the scene affords.
+With words, the schema of the memory is the scene's words, and the view where the agents are. With words or (not in
+grids) rooms, those actions are listed that the scene affords.
 """
 
 ViewForm: TypeAlias = Literal["text", "json", "lines", "glance"]

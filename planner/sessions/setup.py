@@ -46,7 +46,7 @@ from scenecypher.planner.symbolic.plan import (
 from scenecypher.planner.symbolic.required_actions import RequiredAction
 from scenecypher.planner.vocabularies.registry import action_list, brief_action_list, vocabulary_named
 from scenecypher.planner.worlds.belief import find_or_create_belief
-from scenecypher.planner.worlds.belief_simulator import BeliefSimulator, can_look
+from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS, BeliefSimulator, can_look
 from scenecypher.planner.worlds.environment import Environment, SceneEnvironment, is_scene
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retriever import Retriever
@@ -182,9 +182,12 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     def now() -> SceneGraph:
         return setting.store.now(scene).graph
 
+    def told() -> tuple[str, ...]:
+        return rule_lines(rules_of(setting.store.now(setting.scene).info.declared), setting.instruction)
+
     others = OthersActs(setting.store, simulator, setting.name)
     context = MethodContext(
-        InformedModel(traced(setting.model), others, lambda: _rule_lines(setting)),
+        InformedModel(traced(setting.model), others, told),
         scene.vocabulary,
         frozenset(ablations),
         plan_goal=lambda goal, required_actions=(): _plan(
@@ -224,11 +227,6 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     began = _began(setting, belief, model=named, settings=settings)
     memory = Memory(setting.instruction, _actions(recipe, simulator, now), examples=setting.examples)
     return PreparedSession(session, began, memory, others, step_writer)
-
-
-def _rule_lines(setting: SessionSetting) -> tuple[str, ...]:
-    """Return the rules of the house that a model is told of in this session, in words."""
-    return rule_lines(rules_of(setting.store.now(setting.scene).info.declared), setting.instruction)
 
 
 def _judge(setting: SessionSetting, stated: Condition | None) -> tuple[GoalState, tuple[str, ...]]:
@@ -324,10 +322,13 @@ def _schema_writer(
 
 
 def _actions(recipe: Recipe, simulator: Simulator, now: Callable[[], SceneGraph]) -> str:
-    """Return the list of actions that the method is told of; in a belief, what the scene affords is not known."""
-    listed = None if recipe.every_action else vocabulary_named(simulator.scene.vocabulary).words.listed
-    if recipe.extent == "words" and simulator.scene.role != "belief":
-        return brief_action_list(afforded(simulator.operators, now()), simulator.macros)
+    """Return the actions that the method is told of; in a belief what is afforded is not known, and a look finds."""
+    chosen = vocabulary_named(simulator.scene.vocabulary)
+    is_brief = recipe.extent == "words" or (recipe.extent == "collapsed" and not chosen.looking.whole_rooms)
+    if is_brief and simulator.scene.role != "belief":
+        of_use = {name: it for name, it in simulator.operators.items() if name not in LOOK_ACTIONS or not it.effects}
+        return brief_action_list(afforded(of_use, now()), simulator.macros)
+    listed = None if recipe.every_action else chosen.words.listed
     if listed is None:
         return action_list(simulator.operators, simulator.macros)
     return action_list({name: simulator.operators[name] for name in listed})

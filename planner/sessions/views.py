@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final, Protocol, assert_never
 
@@ -32,10 +32,8 @@ from scenecypher.retriever.outline import agent_words
 EXPAND: Final = "expand_node"
 UNTOLD: Final = ("FACING",)
 """Relations that no plan needs to know of."""
-OMITTED: Final = frozenset({"name", "category", "prefab", "center", "size_x", "size_y", "size_z"})
-"""Properties that no action reads; a name is told where it is not the id."""
-MANY: Final = 4
-"""Like things from this number on are told as one node."""
+OMITTED: Final = frozenset({"id", "kind", "category", "prefab", "center", "size_x", "size_y", "size_z"})
+"""What is told once for like nodes, and properties that no action reads."""
 CONTRACT: Final = "contract_node"
 
 
@@ -76,9 +74,10 @@ class CollapsedView:
         for tool, room in _room_calls(memory):
             graph = graph.expand(room) if tool == EXPAND else graph.contract(room)
         self._shown = graph
+        if vocabulary_named(self._vocabulary).looking.whole_rooms:  # a grid: the papers' own, whose prompts stay
+            return json.dumps(graph.document(), ensure_ascii=False)
         told = brief(graph.document(), self._api.graph(), self._vocabulary)
-        is_grid = vocabulary_named(self._vocabulary).looking.whole_rooms  # the papers' own, whose prompts stay
-        return json.dumps(told, ensure_ascii=False, separators=None if is_grid else (",", ":"))
+        return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
 
     def expand(self, arguments: Mapping[str, Any]) -> ToolAnswer:
         """Expand a room. Raises RejectedError if it is no room."""
@@ -92,37 +91,26 @@ class CollapsedView:
         return ToolAnswer(f"{', '.join(left) or 'no room'} stays expanded")
 
 
-def brief(document: Mapping[str, Any], graph: SceneGraph, vocabulary: str) -> dict[str, list[Any]]:
+def brief(document: Mapping[str, Any], graph: SceneGraph, vocabulary: str) -> dict[str, Any]:
     """Return the document of a collapsed graph without what no plan needs.
 
-    Left out are what no action can touch, what faces what, the room of what is on or in something of that room, and
-    sizes and positions, but for grids. Many like things at one place are one node with their `ids` and `links`.
+    Left out are what no action can touch, what faces what, the room of what is on or in something of that room, sizes,
+    positions, and classes that ids tell. Of each kind like nodes are one with their `ids`; of links with one type and
+    target, [x, type, y], x is the list of their sources.
     """
-    hidden, layout = scenery(graph, vocabulary), SceneLayout(graph, vocabulary)
-    omitted = frozenset() if vocabulary_named(vocabulary).looking.whole_rooms else OMITTED
-    links: dict[str, list[tuple[str, str]]] = {}
+    hidden, layout = scenery(graph, vocabulary, looks=False), SceneLayout(graph, vocabulary)
+    alike: dict[str, dict[str, list[str]]] = {}
+    for id_, node in ((it["id"], it) for it in document["nodes"] if it["id"] not in hidden):
+        known = {"name": id_, "class": id_.rstrip("0123456789").rstrip("_-")}
+        told = {key: value for key, value in node.items() if key not in OMITTED and value != known.get(key)}
+        alike.setdefault(node["kind"], {}).setdefault(json.dumps(told), []).append(id_)
+    linked: dict[tuple[str, str], list[str]] = {}
     for source, type_, target in document["links"]:
         is_told = graph.nodes[target].kind == "Place" and layout.supports(source) and layout.room_of(source) == target
         if type_ not in UNTOLD and not {source, target} & hidden and not is_told:
-            links.setdefault(source, []).append((type_, target))
-    ends = {target for each in links.values() for _, target in each}
-    like: dict[str, list[dict[str, Any]]] = {}
-    for node in (node for node in document["nodes"] if node["id"] not in hidden):
-        has_name = node["name"] != node["id"]
-        told = {key: value for key, value in node.items() if key not in omitted or (has_name and key == "name")}
-        same = {key: value for key, value in told.items() if key != "id"}
-        alone = node["id"] if node["id"] in ends or has_name else ""
-        like.setdefault(json.dumps([alone, same, links.get(node["id"], ())]), []).append(told)
-    nodes = [each for group in like.values() for each in (group if len(group) < MANY else [_as_one(group, links)])]
-    single = {node["id"] for node in nodes if "id" in node}
-    shown = ([source, *link] for source, each in links.items() if source in single for link in each)
-    return {"nodes": nodes, "links": sorted(shown)}
-
-
-def _as_one(group: Sequence[dict[str, Any]], links: Mapping[str, Sequence[tuple[str, str]]]) -> dict[str, Any]:
-    """Return nodes that differ by their ids alone as one node."""
-    first = {key: value for key, value in group[0].items() if key != "id"}
-    return {**first, "ids": [node["id"] for node in group], "links": [[*it] for it in links.get(group[0]["id"], ())]}
+            linked.setdefault((type_, target), []).append(source)
+    nodes = {kind: [{**json.loads(told), "ids": ids} for told, ids in its.items()] for kind, its in alike.items()}
+    return {"nodes": nodes, "links": [[x if x[1:] else x[0], *link] for link, x in linked.items()]}
 
 
 def _room_calls(memory: Memory) -> Iterator[tuple[str, str]]:
@@ -189,15 +177,16 @@ class MemoryView:
         )
 
 
-def scenery(graph: SceneGraph, vocabulary: str) -> frozenset[str]:
-    """Return the walls and the furniture that no action can touch: nothing is on or in them, nor could be put there."""
+def scenery(graph: SceneGraph, vocabulary: str, *, looks: bool = True) -> frozenset[str]:
+    """Return the walls and the furniture that bear nothing, nor could, and that no action (but `looks`) can touch."""
     chosen = vocabulary_named(vocabulary)
+    acting = {name: it for name, it in chosen.operators.items() if looks or name not in LOOK_ACTIONS}
     types, structure = chosen.conventions.containment, chosen.conventions.structure
     bearing = {it.target for it in graph.relations if it.type in types and graph.nodes[it.source].kind == "Object"}
     bare = [it for it in graph.nodes.values() if not {*it.affordances} & {*AFFORDED_RELATIONS} and it.id not in bearing]
     walls = {it.id for it in bare if it.class_ in structure}
     furniture = {it.id for it in bare if it.kind == "Asset"} - walls
-    return frozenset(walls | furniture - usable(chosen.operators, graph, furniture))
+    return frozenset(walls | furniture - usable(acting, graph, furniture))
 
 
 def _surrounding_graph(

@@ -77,7 +77,7 @@ def forbidding(rules: Iterable[Rule], goal: c.Condition, state: PlanningState) -
     let end.
     """
     relaxed = _Relaxation(state)
-    given = frozenset(fact for part in goal_parts(goal, state.graph) for fact in relaxed.certain(part, {}))
+    given = frozenset(fact for part in goal_parts(goal, state.graph) for fact in relaxed.certain(part))
 
     def forbids(rule: Rule) -> bool:
         broken = rule.begun if rule.kind == "within" else rule.condition
@@ -126,19 +126,13 @@ class _Relaxation:
         self.given = frozenset()
         return found
 
-    def certain(self, condition: c.Condition, scope: Scope) -> Iterator[Fact]:
-        """Yield facts about single nodes that hold wherever a condition does."""
-        match condition:
-            case c.And(parts):
-                for part in parts:
-                    yield from self.certain(part, scope)
-            case c.Exists(var, where) if len(nodes := self._candidates(var, where)) == 1:
-                yield from self.certain(where, {**scope, var: nodes})
+    def certain(self, part: c.Condition) -> Iterator[Fact]:
+        """Yield the facts that hold wherever a part of a goal does, if it is about single nodes."""
+        match part:
             case c.HasState(state=word) | c.Related(type=word):
-                ends = tuple(self._end(it, scope) for it in c.terms(condition))
-                if all(len(it) == 1 for it in ends):
-                    yield (word, True), ends
-                    yield from (((other, False), ends) for one, other in self._opposites if one == word)
+                ends = tuple(self._end(it, {}) for it in c.terms(part))
+                yield (word, True), ends
+                yield from (((other, False), ends) for one, other in self._opposites if one == word)
 
     def grow(self) -> bool:
         """Look for actions that bring about what is asked for; return whether anything more is known, or asked."""

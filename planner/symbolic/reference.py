@@ -19,8 +19,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError
 from scenecypher.files import write_file
-from scenecypher.importers.datasets import DATASETS, dataset
-from scenecypher.importers.reference_plans import FILE, as_lines, reference_plan, reference_plans
+from scenecypher.importers.datasets import DATASETS, FILE, as_lines, dataset, reference_plan, reference_plans
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.symbolic.plan import PlanRequest, PlanResult, find_plan

@@ -67,7 +67,7 @@ def write_problem(
     wanted = all_of(writer.literals(writer.read(part, {})) for part in goal_parts(goal, graph))
     actions = [_action(names.of(it.name, it.name), it, agent, writer) for it in operators.values()]
     kept = [writer.literals(negated(writer.read(it, {}))) for it in never]
-    actions, wanted, read = _relevant_under(kept, actions, wanted, writer)
+    actions, wanted, read = _relevant(actions, wanted, writer, kept)
     derived = [pair for pair in writer.derived.values() if pair[0][0] in read]
     facts = [it for it in writer.facts() if it[0] in read]
     return WrittenProblem(
@@ -274,43 +274,16 @@ def _ends(effect: Effect) -> tuple[str, ...]:
 # --- relevance, and text
 
 
-def _relevant_under(
-    kept: Iterable[Expression], actions: list[_Action], wanted: Expression, writer: ConditionWriter
-) -> tuple[list[_Action], Expression, set[str]]:
-    """Return the relevant actions, the goal and the predicates, with those of `kept` that relevant actions may change.
-
-    What is kept must hold before each action, and with the goal.
-    """
-    waiting = {it: _reads(it, writer) for it in kept if it not in (TRUE, FALSE)}
-    while True:
-        found, read = _relevant(actions, wanted, writer)
-        names = {it.name for it in found}
-        changed = {_predicate(change) for it in actions if it.name in names for change in it.changes}
-        more = [it for it, reads in waiting.items() if reads & changed]
-        if not more:
-            return found, wanted, read
-        waiting = {it: reads for it, reads in waiting.items() if it not in more}
-        actions = [replace(it, precondition=all_of((it.precondition, *more))) for it in actions]
-        wanted = all_of((wanted, *more))
-
-
-def _reads(part: Expression, writer: ConditionWriter) -> set[str]:
-    """Return the predicates on which an expression depends."""
-    bodies = {head[0]: body for head, body in writer.derived.values()}
-    queue, read = [part], set[str]()
-    while queue:
-        fresh = {it[0] for it in atoms(queue.pop())} - read
-        read |= fresh
-        queue += [bodies[name] for name in fresh if name in bodies]
-    return read
-
-
 def _relevant(
-    actions: Iterable[_Action], wanted: Expression, writer: ConditionWriter
-) -> tuple[list[_Action], set[str]]:
-    """Return the actions with the changes that the goal may depend on, and the predicates that are read."""
+    actions: Iterable[_Action], wanted: Expression, writer: ConditionWriter, always: Iterable[Expression] = ()
+) -> tuple[list[_Action], Expression, set[str]]:
+    """Return the actions with the changes that the goal may depend on, the goal, and the predicates that are read.
+
+    What of `always` these actions may change must hold before each of them, and with the goal.
+    """
     bodies = {head[0]: body for head, body in writer.derived.values()}
-    queue, read = [wanted], set[str]()
+    keeping = {it: _relevant((), it, writer)[2] for it in always if it not in (TRUE, FALSE)}
+    queue, read, must = [wanted], set[str](), list[Expression]()
     waiting = [(action, change) for action in actions for change in action.changes]
     kept: dict[_Action, list[_Change]] = {}
     while queue:
@@ -321,7 +294,12 @@ def _relevant(
             kept.setdefault(action, []).append(change)
             queue += [action.precondition, change.when]
         waiting = [it for it in waiting if _predicate(it[1]) not in read]
-    return [replace(it, changes=tuple(kept[it])) for it in actions if it in kept], read
+        changed = {_predicate(change) for action in kept for change in action.changes}
+        more = [it for it, reads in keeping.items() if reads & changed and it not in must]
+        queue, must = queue + more, must + more
+    found = (replace(it, changes=tuple(kept[it])) for it in actions if it in kept)
+    under = [replace(it, precondition=all_of((it.precondition, *must))) for it in found]
+    return under, all_of((wanted, *must)), read
 
 
 def _predicate(change: _Change) -> str:

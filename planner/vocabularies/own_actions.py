@@ -16,9 +16,16 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import base_name
 from scenecypher.errors import InputError
 from scenecypher.importers.pddl.domain import DomainReader, read_domain
-from scenecypher.importers.pddl.domain_data import Domain, declaration_of, domain_from_document
+from scenecypher.importers.pddl.domain_data import (
+    Domain,
+    DomainMapping,
+    SceneWords,
+    declaration_of,
+    domain_from_document,
+    form_text,
+    read_mapping,
+)
 from scenecypher.importers.pddl.problem import read_problem
-from scenecypher.importers.pddl.stored_as import DomainMapping, SceneWords, form_text, read_mapping
 from scenecypher.importers.pddl.syntax import read_pddl_file
 
 NAME_PREFIX = "pddl/"

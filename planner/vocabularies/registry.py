@@ -41,15 +41,18 @@ def action_list(operators: Mapping[str, Operator], macros: Mapping[str, Macro] |
 
 
 def brief_action_list(operators: Mapping[str, Operator], macros: Mapping[str, Macro]) -> str:
-    """Return the actions in few words: those of equal effects on one line, those without any by their names alone."""
+    """Return the actions but `done` in few words: equal effects on one line, those without any by their names."""
     alike: dict[tuple[object, ...], list[Operator]] = {}
-    for operator in operators.values():
+    for operator in (it for name, it in operators.items() if name != DONE):
         alike.setdefault((len(operator.parameters), operator.effects), []).append(operator)
     groups = [(", ".join(it.signature for it in group), group[0]) for group in alike.values()]
     lines = [f"{names}: {first.words}" for names, first in groups if first.effects]
     idle = ", ".join(names for names, first in groups if not first.effects)
     lines += [f"changing nothing that is recorded: {idle}"] if idle else []
-    return "\n".join([*lines, *map(_macro_line, macros.values())])
+    for macro in macros.values():
+        words = (word for word, steps in macro.expansions.items() if all(name in operators for name, _ in steps))
+        lines.append(f"{macro.signature}: {macro.words.partition(':')[0]} ({macro.word}: {', '.join(words)})")
+    return "\n".join(lines)
 
 
 def _line(action: Operator) -> str:

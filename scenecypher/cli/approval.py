@@ -26,14 +26,14 @@ def person_at(world: Environment | None) -> Answer | None:
     return person_there() or getattr(world, "ask", None)
 
 
-def approved(revert: Callable[..., Committed], person: str = "person") -> Committed:
+def approved(revert: Callable[..., Committed]) -> Committed:
     """Return what an undo or a redo commits; ask the person at the terminal if it breaks a rule. Raises RuleBroken."""
     try:
         return revert()
     except RuleBroken as broken:
         if not (sys.stdin.isatty() and _says_yes(str(broken))):
             raise
-    return revert(approved_by=person)
+    return revert(approved_by="person")
 
 
 def _answered(person: str, question: AskBack) -> str | None:

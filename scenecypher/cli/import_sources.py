@@ -55,11 +55,11 @@ def _of_robothow(only: str | None) -> Iterator[Source]:
 
 
 def _of_office(only: str | None, *, subset: str) -> Iterator[Source]:
-    from scenecypher.importers import offices
+    from scenecypher.importers import grasif
 
     if only is not None:
         raise InputError(f"{subset} is one scene; leave out --only {only[:60]}")
-    yield Source.named(offices.scene_name(subset), partial(offices.scene, subset))
+    yield Source.named(grasif.scene_name(subset), partial(grasif.scene, subset))
 
 
 def of_homes(paths: Sequence[str] | None) -> Iterator[Source]:
@@ -86,22 +86,18 @@ def of_grasif_files(paths: Sequence[str], only: str | None) -> Iterator[Source]:
     """Yield the scenes of GraSIF's JSON files and pickles, without its lists of tasks."""
     from scenecypher.importers import grasif, grasif_folder, grasif_pickle
 
-    def read(path: Path, *, name: str) -> ImportedScene:
-        pickled = path.suffix in grasif_pickle.SUFFIXES
-        return (grasif_pickle.read_scene if pickled else grasif.read_scene)(path, name=name)
-
     suffixes = (".json", *grasif_pickle.SUFFIXES)
-    found = sources_of_files(paths, read, prefix=grasif.NAME_PREFIX, suffixes=suffixes, only=only)
+    found = sources_of_files(paths, grasif_pickle.read_scene, prefix=grasif.NAME_PREFIX, suffixes=suffixes, only=only)
     return (source for source in found if Path(source.label).name != grasif_folder.TASKS)
 
 
 def of_package(only: str | None, parts: Sequence[GraphPart]) -> Iterator[Source]:
     """Yield the graphs that come with `eai-eval`, or those of one task."""
-    from scenecypher.importers import eai, virtualhome
+    from scenecypher.importers import virtualhome
 
-    for (task_id, path), part in product(eai.graph_files(only).items(), parts):
+    for (task_id, path), part in product(virtualhome.graph_files(only).items(), parts):
         name = virtualhome.NAME_PREFIX + task_id
-        read = partial(virtualhome.read_graph, path, name=name, part=part, source=eai.source_of(path))
+        read = partial(virtualhome.read_graph, path, name=name, part=part, source=virtualhome.source_of(path))
         yield Source.named(virtualhome.part_name(name, part), read)
 
 

@@ -184,7 +184,7 @@ def dsg(
 ) -> None:
     """Import 3D scene graphs that Hydra or spark-dsg saved: objects, places, rooms, buildings, and where they are."""
     from scenecypher.importers import dsg as reader
-    from scenecypher.importers.label_space import read_labels
+    from scenecypher.importers.dsg_format import read_labels
 
     if bool(paths) == (watch is not None):
         raise InputError("give either the PATH of maps or a FILE or DIR to --watch")

@@ -43,26 +43,21 @@ def add(
     if (words is None) == (set_name is None) or (set_name and name):
         raise InputError('give a rule such as "never knife INSIDE nursery", with a --name or without, or a --set')
     with open_store() as store:
-        added = (
-            add_set(store, scene, set_name, actor=actor)
-            if words is None and set_name is not None
-            else add_rule(store, scene, words or "", name=name, actor=actor)
-        )
+        if set_name is not None:
+            added = add_set(store, scene, set_name, actor=actor)
+        else:
+            added = add_rule(store, scene, words or "", name=name, actor=actor)
+    opposed = added.contradictions
     if as_json:
-        rules = rule_documents(added.rules)
-        found: dict[str, object] = {"left_out": {**added.left_out}, "contradicts": [*added.contradictions.names]}
-        checked = added.contradictions.all_checked
-        print_json({"scene": scene, "rules": rules, "broken": _broken(added.broken), **found, "checked": checked})
+        told = {"left_out": {**added.left_out}, "contradicts": [*opposed.names], "checked": opposed.all_checked}
+        print_json({"scene": scene, "rules": rule_documents(added.rules), "broken": _broken(added.broken), **told})
         return
-    for rule in added.rules:
-        output().print(f"{scene} has the rule {rule.name}: {rule.words}", markup=False)
-    if added.left_out:
-        output().print(f"left out, since they name what is not here: {', '.join(added.left_out)}", markup=False)
-    _print_broken(added.broken)
-    if added.contradictions.names:
-        output().print(f"no state keeps it together with: {', '.join(added.contradictions.names)}", markup=False)
-    if not added.contradictions.all_checked:
-        output().print("whether it contradicts every other rule was not checked", markup=False)
+    lines = [f"{scene} has the rule {it.name}: {it.words}" for it in added.rules]
+    lines += [f"left out, since they name what is not here: {', '.join(added.left_out)}"] if added.left_out else []
+    lines += _broken_lines(added.broken)
+    lines += [f"no state keeps it together with: {', '.join(opposed.names)}"] if opposed.names else []
+    lines += [] if opposed.all_checked else ["whether it contradicts every other rule was not checked"]
+    _print(lines)
 
 
 @rules_app.command("list")
@@ -76,10 +71,8 @@ def list_(scene: ReadName, *, as_json: AsJson = False) -> None:
     if as_json:
         print_json(rule_documents(found))
         return
-    for it in found:
-        output().print(f"{it.name}: {it.words}  [{it.author}, {it.at[:10]}, version {it.since}]", markup=False)
-    if not found:
-        output().print(f"{scene} has no rules", markup=False)
+    lines = [f"{it.name}: {it.words}  [{it.author}, {it.at[:10]}, version {it.since}]" for it in found]
+    _print(lines or [f"{scene} has no rules"])
 
 
 @rules_app.command()
@@ -94,7 +87,7 @@ def remove(
 
     with open_store() as store:
         ended = remove_rule(store, scene, rule, actor=actor)
-    output().print(f"{scene} no longer has the rule {ended.name}: {ended.words}", markup=False)
+    _print([f"{scene} no longer has the rule {ended.name}: {ended.words}"])
 
 
 @rules_app.command()
@@ -106,18 +99,19 @@ def check(scene: ReadName, *, as_json: AsJson = False) -> None:
         found = check_rules(store, scene)
     if as_json:
         print_json(_broken(found))
-    elif found:
-        _print_broken(found)
     else:
-        output().print(f"{scene} breaks no rule", markup=False)
+        _print(_broken_lines(found) or [f"{scene} breaks no rule"])
     if found:
         raise typer.Exit(1)
 
 
-def _print_broken(found: Sequence[BrokenRule]) -> None:
-    for it in found:
-        things = f" by {it.things}" if it.things else ""
-        output().print(f"broken now{things}: the rule {it.rule.name}: {it.rule.words}", markup=False)
+def _print(lines: Sequence[str]) -> None:
+    output().print("\n".join(lines), markup=False)
+
+
+def _broken_lines(found: Sequence[BrokenRule]) -> list[str]:
+    words = ((f" by {it.things}" if it.things else "", it.rule) for it in found)
+    return [f"broken now{things}: the rule {rule.name}: {rule.words}" for things, rule in words]
 
 
 def _broken(found: Sequence[BrokenRule]) -> list[dict[str, str]]:

@@ -1,16 +1,13 @@
-"""What is told to the model and asked of the person at a client: a prompt how to work in a home, and questions."""
+"""Prompts: how to work in a home."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import mcp_types as types
-from mcp.server.session import ServerSession
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.actions.ruled import AskBack
 from scenecypher.tools.table import Tool
 
 INSTRUCTIONS: Final = (
@@ -20,6 +17,7 @@ INSTRUCTIONS: Final = (
 WORK: Final = "work_in_a_home"
 NAMES: Final = frozenset({"scene", "task"})
 LENGTH: Final = 10_000
+
 PROMPTS: Final[Mapping[str, types.Prompt]] = {
     WORK: types.Prompt(
         name=WORK,
@@ -31,6 +29,7 @@ PROMPTS: Final[Mapping[str, types.Prompt]] = {
         ],
     )
 }
+
 READING: Final = """\
 You work in the home {scene}, a scene graph in a database. What you know of it comes from your tools:
 - schema tells which classes, states and relations there are. Use its words alone.
@@ -45,9 +44,6 @@ nobody else changed the home, the expected_version that you read.
 - If a call is lost, repeat it with the same action_id: it is done exactly once. undo takes a mistake back.
 - plan reaches a goal such as "mug ON shelf; fridge is closed" by itself.
 - At the end, check by query that it is so, and say what you did."""
-ANSWER: Final = "answer"
-"""The field of the form, and the key of the request in a result that asks."""
-ANY: Final = "any of them"
 
 
 def prompt_text(name: str, given: Mapping[str, str], tools: Mapping[str, Tool]) -> str:
@@ -58,27 +54,3 @@ def prompt_text(name: str, given: Mapping[str, str], tools: Mapping[str, Tool]) 
         raise ReplyRejected(f"{WORK} takes scene and, if you like, task, up to {LENGTH:,} characters each")
     text = READING.format(scene=given["scene"]) + (CHANGING if "act" in tools else "")
     return text + (f"\n\nYour task: {given['task']}" if given.get("task") else "")
-
-
-def hears_questions(session: ServerSession) -> bool:
-    """Check if a client shows forms to a person, and can be asked now."""
-    declared = session.client_capabilities
-    elicits = None if declared is None else declared.elicitation
-    shows_forms = elicits is not None and (elicits.form is not None or elicits.url is None)
-    return shows_forms and (session.protocol_version in MODERN_PROTOCOL_VERSIONS or session.can_send_request)
-
-
-def answer_schema(question: AskBack) -> dict[str, Any]:
-    """Return the form of a question: one of its choices, or a word."""
-    field: dict[str, Any] = {"type": "string", "title": "Answer"}
-    if question.choices:
-        field["enum"] = [*question.choices, *([ANY] if question.nodes else [])]
-    return {"type": "object", "properties": {ANSWER: field}, "required": [ANSWER]}
-
-
-def answer_of(result: object) -> str | None:
-    """Return what was answered, "" for any; None if the person declined."""
-    if not isinstance(result, types.ElicitResult) or result.action != "accept":
-        return None
-    said = str((result.content or {}).get(ANSWER) or "")
-    return "" if said == ANY else said

@@ -21,19 +21,12 @@ import anyio
 import mcp_types as types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server import Server, ServerRequestContext
+from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from scenecypher.errors import ReplyRejected, SceneCypherError, ServiceError
-from scenecypher.mcp.prompts import (
-    ANSWER,
-    INSTRUCTIONS,
-    PROMPTS,
-    answer_of,
-    answer_schema,
-    hears_questions,
-    prompt_text,
-)
+from scenecypher.mcp.prompts import INSTRUCTIONS, PROMPTS, prompt_text
 from scenecypher.mcp.watching import RESOURCE_KINDS, Place, Watch, place_of, uri_of
 from scenecypher.planner.actions.ruled import Answer, AskBack
 from scenecypher.tools.calling import arguments_schema, call_tool, result_schema, tool_named
@@ -56,6 +49,9 @@ WAITING: Final = 8
 """Calls that wait for a person's answer at once; further ones ask nobody."""
 ANSWER_S: Final = 600
 """Longest wait for an answer; then the question counts as declined."""
+ANSWER: Final = "answer"
+"""The field of a question's form, and the key of the request in a result that asks."""
+ANY: Final = "any of them"
 
 
 class Front:
@@ -179,7 +175,7 @@ class HomeServer:
         except ReplyRejected as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from None
         self._waiting = {token: it for token, it in self._waiting.items() if not it.working.done()}
-        given, is_heard = params.arguments or {}, len(self._waiting) < WAITING and hears_questions(context.session)
+        given, is_heard = params.arguments or {}, len(self._waiting) < WAITING and _hears_questions(context.session)
 
         def call(report: Report, is_stopped: Callable[[], bool], ask: Answer) -> types.CallToolResult:
             desk = Desk(self.front, report, is_stopped, ask if is_heard else None)
@@ -231,12 +227,12 @@ class HomeServer:
                 elif is_waiting := context.session.protocol_version in MODERN_PROTOCOL_VERSIONS:
                     token = uuid4().hex
                     self._waiting[token] = call
-                    form = types.ElicitRequestFormParams(message=item.question, requested_schema=answer_schema(item))
+                    form = types.ElicitRequestFormParams(message=item.question, requested_schema=_form(item))
                     requests: types.InputRequests = {ANSWER: types.ElicitRequest(params=form)}
                     return types.InputRequiredResult(input_requests=requests, request_state=token)
                 else:
-                    schema, asked_in = answer_schema(item), context.request_id
-                    call.answers.put(answer_of(await context.session.elicit_form(item.question, schema, asked_in)))
+                    schema, asked_in = _form(item), context.request_id
+                    call.answers.put(_said(await context.session.elicit_form(item.question, schema, asked_in)))
             return await call.working
         finally:
             if not is_waiting:
@@ -249,7 +245,7 @@ class HomeServer:
         call = self._waiting.pop(params.request_state or "", None)
         if call is None:
             raise MCPError(types.INVALID_PARAMS, "no call waits for this answer any more; call the tool anew")
-        call.answers.put(answer_of((params.input_responses or {}).get(ANSWER)))
+        call.answers.put(_said((params.input_responses or {}).get(ANSWER)))
         return call
 
     # --- resources
@@ -338,3 +334,27 @@ def _described(name: str, tool: Tool) -> types.Tool:
 def _put(lines: MemoryObjectSendStream[str | AskBack], line: str | AskBack) -> None:
     with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # the call was cancelled
         lines.send_nowait(line)
+
+
+def _hears_questions(session: ServerSession) -> bool:
+    """Check if a client shows forms to a person, and can be asked now."""
+    declared = session.client_capabilities
+    elicits = None if declared is None else declared.elicitation
+    shows_forms = elicits is not None and (elicits.form is not None or elicits.url is None)
+    return shows_forms and (session.protocol_version in MODERN_PROTOCOL_VERSIONS or session.can_send_request)
+
+
+def _form(question: AskBack) -> dict[str, Any]:
+    """Return the form of a question: one of its choices, or a word."""
+    field: dict[str, Any] = {"type": "string", "title": "Answer"}
+    if question.choices:
+        field["enum"] = [*question.choices, *([ANY] if question.nodes else [])]
+    return {"type": "object", "properties": {ANSWER: field}, "required": [ANSWER]}
+
+
+def _said(result: object) -> str | None:
+    """Return what was answered, "" for any; None if the person declined."""
+    if not isinstance(result, types.ElicitResult) or result.action != "accept":
+        return None
+    said = str((result.content or {}).get(ANSWER) or "")
+    return "" if said == ANY else said

@@ -23,9 +23,8 @@ from scenecypher.evaluation.dynamic_tasks import (
     to_task,
 )
 from scenecypher.evaluation.marking import marking_scheme
-from scenecypher.importers.home_tasks import goal_from_facts
-from scenecypher.importers.homes import OURS, our_home
-from scenecypher.importers.reference_plans import reference_plans
+from scenecypher.importers.datasets import reference_plans
+from scenecypher.importers.homes import OURS, goal_from_facts, our_home
 from scenecypher.planner.symbolic.reference import final_graph
 from scenecypher.planner.worlds.perturbation import draw_things, movable_things, perturb
 

@@ -17,8 +17,9 @@ from scenecypher.evaluation.published import published_rows
 from scenecypher.evaluation.reporting.cells import text_rows
 from scenecypher.evaluation.reporting.figures import result_figures
 from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Provenance, Row, Table
-from scenecypher.importers.babyai_oracle import ANSWER_FAULTS, answer_fault, oracle_answer
+from scenecypher.importers.babyai import ANSWER_FAULTS, answer_fault
 from scenecypher.planner.sessions.events import Answered, Event, Remembered, Retrieved
+from tests.questions.grids import oracle_answer
 
 PRINTED: Final[dict[tuple[str, str], dict[str, tuple[float, ...]]]] = {
     ("goal", "1"): {"OpenPangu-7B": (60.5, 79.3, 51.7), "Qwen2.5-7B-Instruct": (9.5, -63.7, 219.3)},

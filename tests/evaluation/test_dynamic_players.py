@@ -14,7 +14,7 @@ from scenecypher.evaluation.episodes import success_figure
 from scenecypher.evaluation.measures import figures
 from scenecypher.evaluation.playing import play
 from scenecypher.evaluation.world_pool import WorldPool
-from scenecypher.importers.reference_plans import reference_plans
+from scenecypher.importers.datasets import reference_plans
 from tests.oracle.lookplangraph import reply
 
 pytestmark = pytest.mark.usefixtures("server_settings")

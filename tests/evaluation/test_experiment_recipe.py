@@ -18,7 +18,7 @@ from scenecypher.evaluation.episodes_result import played_result
 from scenecypher.evaluation.experiments import ExperimentParts
 from scenecypher.evaluation.reporting.result_files import find_results
 from scenecypher.evaluation.result import result_path
-from scenecypher.importers.reference_plans import reference_plan
+from scenecypher.importers.datasets import reference_plan
 from tests.scripted_model import ScriptedModel
 
 EXPERIMENT: Final = '''\

@@ -24,8 +24,8 @@ from scenecypher.evaluation.playing import play
 from scenecypher.evaluation.published import published_rows, table_settings
 from scenecypher.evaluation.running import RunOptions, run_task
 from scenecypher.evaluation.world_pool import WorldPool
+from scenecypher.importers.datasets import reference_plans
 from scenecypher.importers.homes import our_home
-from scenecypher.importers.reference_plans import reference_plans
 from tests.evaluation.inspect_mock import mock_model
 from tests.oracle import provider
 

@@ -14,9 +14,8 @@ from scenecypher.db.condition import And, Exists, HasClass, HasState, HeldBy, Id
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.evaluation.episode import Marks
 from scenecypher.evaluation.marking import MarkingScheme, is_same_answer, mark_graph, marking_scheme
-from scenecypher.importers.datasets import dataset
+from scenecypher.importers.datasets import dataset, reference_plans
 from scenecypher.importers.datasets import task as find
-from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.symbolic.reference import final_graph

@@ -8,7 +8,7 @@ from typing import Final
 
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.graph.value import class_of_name
-from scenecypher.importers.grasif_format import GoalNode
+from scenecypher.importers.grasif import GoalNode
 
 NUMBERS: Final = {2: ("two", "both"), 3: ("three",), 4: ("four",), 5: ("five",), 6: ("six",)}
 STATES: Final = {

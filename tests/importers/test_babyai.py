@@ -22,10 +22,10 @@ from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
-from scenecypher.importers.babyai import LEVELS, level_instance, read_level, read_task
+from scenecypher.importers.babyai import LEVELS, level_instance, oracle_plan, read_level, read_task
 from scenecypher.importers.babyai_grid import grid_cells, rooms
-from scenecypher.importers.babyai_oracle import oracle_answer, oracle_plan
 from scenecypher.importers.task import ProgramStep
+from tests.questions.grids import oracle_answer
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
 

@@ -27,26 +27,31 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, ServiceError
 from scenecypher.importers import behavior_definitions, published_file
-from scenecypher.importers.behavior import activity_scene, activity_task, instructions, scenes, tasks
+from scenecypher.importers.behavior import (
+    STACKED,
+    activity_goal,
+    activity_scene,
+    activity_task,
+    instructions,
+    scenes,
+    tasks,
+)
 from scenecypher.importers.behavior_definitions import (
     BODIES,
+    CONTAINERS,
     DOMAIN,
+    LIGHT,
+    OPENABLE,
     PREDICATES,
+    SURFACES,
+    TOGGLEABLE,
     Activity,
     BddlExpression,
     activities,
     archive,
     definitions,
-    read_activity,
-)
-from scenecypher.importers.behavior_goals import STACKED, activity_goal
-from scenecypher.importers.behavior_words import (
-    CONTAINERS,
-    LIGHT,
-    OPENABLE,
-    SURFACES,
-    TOGGLEABLE,
     instance_name,
+    read_activity,
     synset_class,
 )
 from scenecypher.importers.grasif import read_scene, to_document

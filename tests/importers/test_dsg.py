@@ -16,8 +16,8 @@ from scenecypher.db.graph.scene import LIST_LENGTH, InvalidValue, Node, Point, P
 from scenecypher.db.schema import KINDS
 from scenecypher.errors import DocumentError
 from scenecypher.importers.dsg import NodeMemory, from_document, read_scene, symbol, symbol_number
-from scenecypher.importers.dsg_export import to_document
 from scenecypher.importers.dsg_format import LAYERS
+from scenecypher.importers.export import dsg_document
 
 APARTMENT: Final = Path(__file__).parent.parent / "data" / "dsg" / "apartment_dsg.json"
 UPRIGHT: Final = {"w": 1.0, "x": 0.0, "y": 0.0, "z": 0.0}
@@ -126,12 +126,12 @@ def test_a_very_long_path_keeps_its_latest_poses() -> None:
 
 
 def test_an_export_is_a_current_file_of_the_same_scene(apartment: ImportedScene) -> None:
-    document = json.loads(json.dumps(to_document(apartment), allow_nan=False))
+    document = json.loads(json.dumps(dsg_document(apartment), allow_nan=False))
     assert (len(document["nodes"]), len(document["edges"])) == (296, 742 - 101)
     assert {"layer": 2, "partition": 97} in document["layer_keys"]
     back = from_document(document, file=str(APARTMENT), name=apartment.name)
     assert back == apartment
-    assert to_document(back) == document
+    assert dsg_document(back) == document
 
 
 def test_a_current_file_names_its_layers_and_labels() -> None:
@@ -175,7 +175,7 @@ def test_a_current_file_names_its_layers_and_labels() -> None:
     assert graph.relations == {Relation("O(1)", "INSIDE", "R(1)")} | close | {
         Relation(r.target, r.type, r.source) for r in close
     }
-    assert read(json.loads(json.dumps(to_document(scene)))) == scene
+    assert read(json.loads(json.dumps(dsg_document(scene)))) == scene
 
 
 def test_rotation_and_type_of_a_box_are_kept() -> None:
@@ -183,7 +183,7 @@ def test_rotation_and_type_of_a_box_are_kept() -> None:
     scene = read(document(node("O(1)", 2, bounding_box=turned)))
     facts = scene.graph.nodes["O(1)"].properties
     assert (facts["box_type"], facts["box_rotation"]) == ("OBB", (0.5, 0.5, 0.5, 0.5))
-    assert read(to_document(scene)) == scene
+    assert read(dsg_document(scene)) == scene
 
 
 def test_the_tables_lead_to_the_registry() -> None:
@@ -222,7 +222,7 @@ LAYERED: Final = Properties({"layer": "OBJECTS", "node_type": "ObjectNodeAttribu
 )
 def test_content_that_the_form_lacks_is_not_exported(changed: Node, cause: str) -> None:
     with pytest.raises(InvalidValue, match=cause):
-        to_document(ImportedScene("x", SceneGraph.of([changed])))
+        dsg_document(ImportedScene("x", SceneGraph.of([changed])))
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,9 @@ import networkx as nx
 import pytest
 
 from scenecypher.errors import DocumentError
-from scenecypher.importers import pickled
+from scenecypher.importers import grasif_pickle
 from scenecypher.importers.grasif import from_document
-from scenecypher.importers.grasif_pickle import read_scene
-from scenecypher.importers.pickled import read_pickle
+from scenecypher.importers.grasif_pickle import read_pickle, read_scene
 
 JSON_FORM: Final[dict[str, Any]] = {
     "nodes": {
@@ -245,7 +244,7 @@ BOMBS: Final[dict[str, tuple[bytes, str]]] = {
     "a memo of 64 GB": (b"\x80\x04Nr\xff\xff\xff\x7f.", "one NetworkX graph is needed"),
     "a bytearray of 1 TB": (b"\x80\x05\x96" + struct.pack("<Q", 2**40) + b".", "no whole pickle"),
     "a text of 1 TB": (b"\x80\x04\x8d" + struct.pack("<Q", 2**40) + b".", "no whole pickle"),
-    "a million maps": (b"\x80\x04" + b"}" * pickled.OPERATIONS + b".", "more than 1,000,000 operations"),
+    "a million maps": (b"\x80\x04" + b"}" * grasif_pickle.OPERATIONS + b".", "more than 1,000,000 operations"),
     "copies of a list": (
         b"\x80\x04(" + b"K\x01" * 2_000 + b"lq\x00" + b"cbuiltins\nset\nh\x00\x85R" * 1_000 + b".",
         "more than 1,000,000 operations",
@@ -269,7 +268,7 @@ def test_pickle_bombs_are_cheap(tmp_path: Path, name: str) -> None:
 def test_a_file_too_big_is_not_interpreted(tmp_path: Path) -> None:
     file = tmp_path / "huge.pkl"
     with file.open("wb") as opened:
-        opened.truncate(pickled.PICKLE_BYTES + 1)
+        opened.truncate(grasif_pickle.PICKLE_BYTES + 1)
     with pytest.raises(DocumentError, match="over 64 MB"):
         read_scene(file)
     with pytest.raises(DocumentError, match="No such file"):

@@ -11,10 +11,20 @@ import pytest
 
 from scenecypher.db.condition import ALWAYS, And, Exists, HasClass, HasState, Id, Related, evaluate
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.scene import Node, Point, Relation, SceneGraph
+from scenecypher.db.graph.scene import InvalidValue, Node, Point, Relation, SceneGraph
 from scenecypher.errors import DocumentError, InputError
-from scenecypher.importers.home_tasks import STATES, goal_from_facts
-from scenecypher.importers.homes import GRAPH, OURS, TASKS, folders, our_home, read_home, scenes, tasks
+from scenecypher.importers.homes import (
+    GRAPH,
+    OURS,
+    STATES,
+    TASKS,
+    folders,
+    goal_from_facts,
+    our_home,
+    read_home,
+    scenes,
+    tasks,
+)
 from scenecypher.importers.task import Task
 from scenecypher.importers.virtualhome import to_document
 from scenecypher.importers.virtualhome_format import RELATIONS
@@ -153,7 +163,7 @@ def test_a_class_of_several_stands_for_one_and_the_same_of_them() -> None:
     ],
 )
 def test_invalid_facts_are_refused(fact: str, cause: str) -> None:
-    with pytest.raises(ValueError, match=cause):
+    with pytest.raises(InvalidValue, match=cause):
         goal_from_facts([fact], small())
 
 

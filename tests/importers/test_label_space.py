@@ -8,7 +8,7 @@ import pytest
 
 from scenecypher.errors import DocumentError
 from scenecypher.importers.dsg import read_scene
-from scenecypher.importers.label_space import read_labels
+from scenecypher.importers.dsg_format import read_labels
 from tests.importers.test_dsg import APARTMENT
 
 LABELS = """\

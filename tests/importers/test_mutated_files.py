@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scenecypher.errors import DocumentError, InputError, SceneCypherError
-from scenecypher.importers import detect, dsg, grasif, home_tasks, label_space, networkx_json, virtualhome
+from scenecypher.importers import detect, dsg, dsg_format, grasif, homes, networkx_json, virtualhome
 from scenecypher.importers import scene_json as own_document
 from scenecypher.importers.home import small_home
-from scenecypher.importers.pddl.stored_as import read_mapping
+from scenecypher.importers.pddl.domain_data import read_mapping
 from scenecypher.planner.perception.look import read_look_files
 from scenecypher.planner.vocabularies.own_actions import read_pddl_scene
 from tests.importers.test_bad_input import GOOD, good_networkx
@@ -111,13 +111,13 @@ READERS: Final[Mapping[str, Reader]] = {
     "any": detect.read_any,
 }
 OTHERS: Final[Mapping[str, tuple[Callable[[], Any], Reader]]] = {
-    "tasks": (_tasks, lambda file: home_tasks.read_tasks(file, small_home())),
+    "tasks": (_tasks, lambda file: homes.read_tasks(file, small_home())),
     "sightings": (_sightings, lambda file: read_look_files([file], at_most=4)),
 }
 TEXTS: Final[Mapping[str, tuple[str, Reader]]] = {
     "domain.pddl": (PDDL_DOMAIN, lambda file: read_pddl_scene(_beside(file, PDDL_PROBLEM), file, name="x")),
     "problem.pddl": (PDDL_PROBLEM, lambda file: read_pddl_scene(file, _beside(file, PDDL_DOMAIN), name="x")),
-    "labels.yaml": (LABELS, label_space.read_labels),
+    "labels.yaml": (LABELS, dsg_format.read_labels),
     "mapping.toml": (MAPPING, read_mapping),
 }
 VALUES: Final[st.SearchStrategy[Any]] = st.sampled_from(

@@ -15,9 +15,7 @@ from scenecypher.db.condition import ALWAYS, evaluate
 from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError
-from scenecypher.importers.grasif import read_file, to_document
-from scenecypher.importers.grasif_format import GrasifTaskForm, SceneForm
-from scenecypher.importers.offices import SUBSETS, scene, tasks
+from scenecypher.importers.grasif import SUBSETS, GrasifTaskForm, SceneForm, read_file, scene, tasks, to_document
 from scenecypher.importers.task import Task
 from tests.importers.goal_words import unsaid
 

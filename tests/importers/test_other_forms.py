@@ -16,7 +16,7 @@ from scenecypher.errors import DocumentError
 from scenecypher.importers import dsg, networkx_json
 from scenecypher.importers.detect import OURS, read_any, told_form
 from scenecypher.importers.dsg import symbol_number
-from scenecypher.importers.label_space import LabelSpace
+from scenecypher.importers.dsg_format import LabelSpace
 from scenecypher.testing import check_format
 
 SCAN: Final = "0a-1b"

@@ -16,24 +16,26 @@ from scenecypher.db.condition import ALWAYS, And, HasState, Id, Related, evaluat
 from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import InputError
-from scenecypher.importers.eai import program_files
 from scenecypher.importers.grasif import read_scene, to_document
 from scenecypher.importers.robothow import (
     ACTIONS,
+    DROPPED,
     EXCLUDED,
+    STATES,
     Program,
     changed_facts,
+    instruction,
     passes_filters,
     program_scene,
     program_task,
     programs,
+    reduce_to_grasif,
     scenes,
     tasks,
+    with_admitted_actions,
 )
-from scenecypher.importers.robothow_graph import DROPPED, reduce_to_grasif, with_admitted_actions
-from scenecypher.importers.robothow_words import STATES, instruction
 from scenecypher.importers.task import ProgramStep
-from scenecypher.importers.virtualhome import packaged_pairs
+from scenecypher.importers.virtualhome import packaged_pairs, program_files
 from tests.sampling import sample
 
 ALL: Final = {program.id: program for program in programs()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tracemalloc
 from array import array
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 from zipfile import ZipFile
@@ -160,6 +161,19 @@ def test_what_is_no_such_file_is_told(tmp_path: Path, saved: Path) -> None:
         saved.write_text(json.dumps(scene_document(ImportedScene("home", GRAPH)) | {"vectors": name}), "utf-8")
         with pytest.raises(DocumentError, match=r"\$.vectors.*is no file's name"):
             scene_json.read_document(saved)
+
+
+def test_a_spoilt_packed_file_is_told(tmp_path: Path) -> None:
+    """Some spoilt bytes ended in an error of the unpacking library."""
+    path, random = tmp_path / "x.npz", np.random.default_rng(0)
+    parts: dict[str, Any] = {"clip": random.standard_normal((200, 30)), "clip.ids": np.array([*map(str, range(200))])}
+    np.savez_compressed(path, **parts)
+    whole = path.read_bytes()
+    for _ in range(100):
+        at = random.integers(len(whole))
+        path.write_bytes(whole[:at] + random.bytes(8) + whole[at + 8 :])
+        with suppress(DocumentError):
+            read_vectors_file(path, {*map(str, range(200))})
 
 
 def test_a_large_file_is_read_row_by_row(tmp_path: Path) -> None:

@@ -22,8 +22,9 @@ from scenecypher.importers.virtualhome_format import (
     PROPERTIES,
     RELATIONS,
     STATES,
+    node_id,
+    source_id,
 )
-from scenecypher.importers.virtualhome_graph import node_id, source_id
 from tests.importers.canonical import canonical
 
 DATA: Final = Path(__file__).parent.parent / "data" / "virtualhome"

@@ -18,10 +18,18 @@ import pytest
 
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.errors import InputError
-from scenecypher.importers import eai
-from scenecypher.importers.eai import DATASET, WHEEL, graph_files, task_order
+from scenecypher.importers import virtualhome
 from scenecypher.importers.published_file import PublishedFile
-from scenecypher.importers.virtualhome import packaged_pairs, packaged_scene, read_graph, to_document
+from scenecypher.importers.virtualhome import (
+    DATASET,
+    WHEEL,
+    graph_files,
+    packaged_pairs,
+    packaged_scene,
+    read_graph,
+    task_order,
+    to_document,
+)
 from tests.importers.canonical import canonical
 from tests.sampling import sample
 
@@ -93,10 +101,10 @@ def test_the_error_for_an_unknown_task_names_the_nearest() -> None:
 FETCH: Final = """
 import sys
 from scenecypher.errors import SceneCypherError
-from scenecypher.importers import eai
+from scenecypher.importers import virtualhome
 sys.modules["virtualhome_eval"] = None
 try:
-    print(eai.package_folder())
+    print(virtualhome.package_folder())
 except SceneCypherError as error:
     print(type(error).__name__, error)
 """
@@ -133,12 +141,12 @@ def test_a_fetched_wheel_is_unpacked_once_without_its_code(tmp_path: Path, monke
         archive.writestr(f"virtualhome_eval/{DATASET}/init_and_final_graphs/file1_1.json", "{}")
         archive.writestr("virtualhome_eval/agent.py", "raise SystemExit")
     ours = replace(WHEEL, sha256=hashlib.sha256(wheel.read_bytes()).hexdigest())
-    monkeypatch.setattr(eai, "WHEEL", ours)
+    monkeypatch.setattr(virtualhome, "WHEEL", ours)
     monkeypatch.setattr(PublishedFile, "_download", lambda _, folder: shutil.copy(wheel, folder))
-    folder = eai._fetched(tmp_path / "kept")
+    folder = virtualhome._fetched(tmp_path / "kept")
     assert [it.name for it in folder.rglob("*") if it.is_file()] == ["file1_1.json"]
     wheel.unlink()
-    assert eai._fetched(tmp_path / "kept") == folder
+    assert virtualhome._fetched(tmp_path / "kept") == folder
 
 
 @pytest.mark.slow

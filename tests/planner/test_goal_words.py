@@ -105,6 +105,7 @@ RED: Final = SceneGraph.of(
         ("mug_1 and the pan ON mat", "mug_1 ON mat; pan_1 ON mat"),
         ("x: one cup other than cup_1; x ON mat", "x: one cup where not x is cup_1; x ON mat"),
         ("a: all cup; a ON mat", "b: all cup; b ON mat"),
+        ("a: all cup; a not ON mat", "b: all cup; b not ON mat"),
     ],
 )
 def test_what_people_say_is_what_the_language_says(said: str, meant: str) -> None:
@@ -123,6 +124,19 @@ def test_a_description_of_several_things_names_them() -> None:
             ),
             "household",
         ).read("the clean cup ON cup_3")
+
+
+def test_a_description_of_several_places_is_no_class() -> None:
+    """Kind: "pan ON dirty cup" was read as "pan ON cup" where two of three are dirty."""
+    graph = SceneGraph.of(
+        (
+            *(Node(f"cup_{n}", "Asset", f"cup_{n}", "cup", ("dirty",) if n < 3 else ()) for n in (1, 2, 3)),
+            Node("pan_1", "Object", "pan_1", "pan"),
+        )
+    )
+    told = "'dirty cup' can mean several things: cup_1, cup_2; use an id, or say `one dirty cup` or `no dirty cup`"
+    with pytest.raises(UnknownReference, match=re.escape(told)):
+        goal("the pan ON a dirty cup", graph=graph)
 
 
 THINGS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -225,6 +239,8 @@ def test_a_bound_variable_is_left_alone() -> None:
         ("x: one cup where x is on; x ON mat", "of 'cup' there are 0 like that here"),
         ("x: 4 thing of one kind; x is on", "no class has 4 such things"),
         ("cup_1 is back", "cup_1 never was elsewhere"),
+        ("back lamp ON mat", "lamp_1 never was elsewhere"),
+        ("x: all cup other than x; x ON mat", "'x' stands for nothing yet"),
         ("cup_1 is sparkling", "no state 'sparkling' occurs"),
         ("cup_1 has owner Jun", "no owner 'Jun' occurs"),
         ("x: as many cup; x is on", "as many as what?"),

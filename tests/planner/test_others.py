@@ -90,6 +90,8 @@ def test_others_acts_are_told_once_and_the_state_is_that_of_now(store: SceneStor
     assert MEANWHILE not in talk.model.told(0)
     assert talk.model.told(1).endswith(f"\n\n{MEANWHILE}\n- {OTHER}: open(fridge-1)\n- {OTHER}: pick_up(cup-1)")
     assert MEANWHILE not in talk.model.told(2)
+    assert talk.model.told(2).count("go_to(kitchen)") == 1, "what was done is told once"
+    assert "1. so\ngo_to(kitchen): done\n\n" in talk.model.told(2)
     assert len({request.messages[0] for request in talk.model.asked}) == 1, "the long part is the same in all steps"
     told = [request.messages[1].text for request in talk.model.asked]
     assert ["and HOLDS cup-1" in text for text in told] == [False, True, True]

@@ -18,12 +18,11 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import with_own_actions
-from scenecypher.importers import behavior, offices
+from scenecypher.importers import behavior, grasif
+from scenecypher.importers.datasets import reference_plans
 from scenecypher.importers.pddl.domain import read_domain
-from scenecypher.importers.pddl.domain_data import declaration_of
-from scenecypher.importers.pddl.stored_as import SceneWords, read_mapping
+from scenecypher.importers.pddl.domain_data import SceneWords, declaration_of, read_mapping
 from scenecypher.importers.pddl.syntax import PddlFile, read_pddl_file
-from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.simulator import Simulator
@@ -117,10 +116,10 @@ def test_a_task_is_planned(task_id: str) -> None:
     assert evaluate(TASKS[task_id].goal, state.after(*found.plan).graph, {})
 
 
-@pytest.mark.parametrize("task", sample([*offices.tasks(None, OFFICE)], 3), ids=lambda it: it.id)
+@pytest.mark.parametrize("task", sample([*grasif.tasks(None, OFFICE)], 3), ids=lambda it: it.id)
 def test_in_an_office_of_200_nodes_what_the_goal_is_about_is_planned_on(task: Task) -> None:
     pytest.importorskip("up_fast_downward")
-    state, vocabulary = at_the_start(task, offices.scene(OFFICE).graph)
+    state, vocabulary = at_the_start(task, grasif.scene(OFFICE).graph)
     found = find_plan(PlanRequest(task.goal, vocabulary, timeout_s=60), state.graph)
     assert found.plan, found.why
     assert found.nodes < len(state.graph.nodes)

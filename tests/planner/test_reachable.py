@@ -9,13 +9,13 @@ import pytest
 from scenecypher.db.condition import evaluate
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import broken_rules
-from scenecypher.importers import homes, offices, robothow
+from scenecypher.importers import grasif, homes, robothow
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
 from tests.planner.operator_robot import Robot
 from tests.sampling import sample
 
-OFFICES: Final = [(offices.scene(subset), task) for subset in offices.SUBSETS for task in offices.tasks(None, subset)]
+OFFICES: Final = [(grasif.scene(subset), task) for subset in grasif.SUBSETS for task in grasif.tasks(None, subset)]
 HOMES: Final = [(scene, task) for scene in homes.scenes() for task in homes.tasks() if task.scene == scene.name]
 PROGRAMS: Final = sample([program.id for program in robothow.programs()], 6)
 

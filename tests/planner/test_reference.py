@@ -10,8 +10,7 @@ import pytest
 from docs.generate.datasets import UNPLANNED
 from scenecypher.db.condition import evaluate
 from scenecypher.errors import InputError
-from scenecypher.importers.datasets import DATASETS
-from scenecypher.importers.reference_plans import as_lines, reference_plan, reference_plans
+from scenecypher.importers.datasets import DATASETS, as_lines, reference_plan, reference_plans
 from scenecypher.planner.symbolic.reference import PLANNED, final_graph, goal_graph
 from tests.sampling import sample
 

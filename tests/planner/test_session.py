@@ -157,9 +157,9 @@ def test_the_prompt_holds_what_was_said_and_done_and_never_the_graph(
         assert operator.words in system
     assert last_prompt(server, 0) == f"Instruction: {INSTRUCTION}\n\nStep 1: decide."
     told = last_prompt(server)
-    assert "Step 1: I need its id\nasked: Which cup is there?\nfound: cup_30" in told
+    assert "1. I need its id\nasked: Which cup is there?\nfound: cup_30" in told
     assert f"refused: {ROBOT} does not hold cup_30: grab(cup_30) first; fridge_21 is closed" in told
-    assert "Step 3: hold it first\nact: grab(cup_30)\nresult: grab(cup_30) was carried out" in told
+    assert "3. hold it first\ngrab(cup_30): done" in told
     assert told.endswith("Step 4: decide.")
     everything = json.dumps(server.requests)
     unmentioned = set(HOME.nodes) - {"cup_30", "fridge_21", ROBOT}
@@ -181,7 +181,7 @@ def test_corrections_are_events_and_are_told(store: SceneStore, scene: SceneInfo
     assert [type(event) for event in events] == [Proposed, Corrected, Corrected, Acted, Finished]
     assert events[1] == Corrected(1, "grab(cup_30)", f"{ROBOT} does not hold cup_30", 1)
     assert events[2] == Corrected(1, "open(fridge_21)", "fridge_21 is closed", 2)
-    assert "grab(cup_30) was carried out first, since" in last_prompt(server)
+    assert "grab(cup_30): done first, since" in last_prompt(server)
     assert end(events).actions == 3
 
 
@@ -216,7 +216,7 @@ def test_replies_that_mean_nothing_are_asked_again_then_count(
     assert events[0].cause == "reply"
     assert "give the action too" in events[0].reasons[0]
     assert "That reply can't be used" in last_prompt(server, 1)
-    assert "Step 1: the reply could not be used" in last_prompt(server, 3)
+    assert "1. the reply could not be used" in last_prompt(server, 3)
     assert end(events).usage == Usage(5 * 11, 5 * 7), "wasted replies are paid for too"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 import pytest
@@ -27,6 +27,7 @@ from scenecypher.retriever.collapsed import collapse
 from scenecypher.retriever.graph_api import GraphApi
 from scenecypher.retriever.schema_text import schema_text
 from tests.planner.actions.test_operators import put
+from tests.planner.methods.coffee import COFFEE
 
 HOME: Final = packaged_scene("963_2").graph
 WALLS: Final = ("wall", "ceiling")
@@ -70,20 +71,45 @@ def test_a_thing_is_told_to_be_where_it_was_put() -> None:
     assert apple not in seen[2]
 
 
-def test_sayplan_is_told_of_a_whole_home_in_a_third() -> None:
-    """Kind: walls, what faces what and thirty like hangers are most of a prompt."""
+def links_told(told: dict[str, Any]) -> set[tuple[str, str, str]]:
+    """Return the links of a brief document, each with one source."""
+    return {(x, type_, y) for xs, type_, y in told["links"] for x in ([xs] if isinstance(xs, str) else xs)}
+
+
+def test_sayplan_is_told_of_a_whole_home_in_a_sixth() -> None:
+    """Kind: walls, what faces what, thirty like hangers, and class and place beside each id are most of a prompt."""
     document = expanded(HOME, "virtualhome")
     told = brief(document, HOME, "virtualhome")
     text = json.dumps(told)
-    assert len(text) < len(json.dumps(document)) / 3
-    ids = {it for node in told["nodes"] for it in (node.get("id"), *node.get("ids", ())) if it}
-    assert {*HOME.by_kind["Object"], *HOME.by_kind["Place"]} <= ids, "nothing that can be taken is left out"
-    walls = {it for class_ in WALLS for it in HOME.by_class[class_]} & ids
+    assert len(text) < len(json.dumps(document)) / 6
+    groups = [group for groups in told["nodes"].values() for group in groups]
+    ids = [it for group in groups for it in group["ids"]]
+    assert len(ids) == len({*ids}), "each thing once"
+    assert {*HOME.by_kind["Object"], *HOME.by_kind["Place"]} <= {*ids}, "nothing that can be taken is left out"
+    walls = {it for class_ in WALLS for it in HOME.by_class[class_]} & {*ids}
     assert all(HOME.sources(it, "ON", "INSIDE") for it in walls), "a wall is told where something is on it"
     assert "FACING" not in text
-    hangers = [node for node in told["nodes"] if node["class"] == "hanger" and "ids" in node]
-    assert hangers
-    assert all(len(node["ids"]) >= 4 and node["links"] for node in hangers)
+    hangers = {*HOME.by_class["hanger"]}
+    assert sum(bool(hangers & {*group["ids"]}) for group in groups) < len(hangers) / 4, "like things are one node"
+
+
+def test_sayplan_is_told_all_of_each_thing_once() -> None:
+    """Kind: a thing that is like another in its states is told to be where that one is, or to be of its class."""
+    graph = our_home("apartment")[0].graph
+    changed = replace(graph.nodes["mug_80"], class_="cup", name="Ann's cup")
+    graph = SceneGraph.of((changed if it.id == changed.id else it for it in graph.nodes.values()), graph.relations)
+    told = brief(expanded(graph, "virtualhome"), graph, "virtualhome")
+    groups = {id_: (kind, it) for kind, its in told["nodes"].items() for it in its for id_ in it["ids"]}
+    for id_ in graph.by_kind["Object"]:
+        kind, group = groups[id_]
+        thing = graph.nodes[id_]
+        said = (kind, *(tuple(group.get(key, ())) for key in ("states", "affordances")))
+        assert said == ("Object", thing.states, thing.affordances)
+        assert group.get("class", id_.rpartition("_")[0]) == thing.class_
+        containing = {(id_, it.type, it.target) for it in graph.outgoing[id_] if it.type in {"ON", "HOLDS"}}
+        assert containing <= links_told(told)
+        assert {x for x, _, _ in links_told(told)} >= {id_}, "it is told where it is"
+    assert groups["mug_80"][1]["name"] == "Ann's cup"
 
 
 def test_what_no_action_can_touch_is_scenery() -> None:
@@ -119,6 +145,20 @@ def test_only_actions_that_the_scene_affords_are_listed(store: SceneStore) -> No
     assert "\ngrab(x): take" in listed
     assert "walk(x), run(x): go to" in listed
     assert "squeeze(x)" in listed.rpartition("\n")[2], "what changes nothing by name alone"
+
+
+@pytest.mark.parametrize("method", ["stepwise", "sayplan"])
+def test_what_can_be_used_now_is_listed(store: SceneStore, *, method: str) -> None:
+    """Kind: stepwise is told of an end that is no decision, of looks that find nothing, and of what nothing affords."""
+    scene = put(store, COFFEE, vocabulary="grasif")
+    setting = SessionSetting(store, Gate(store.database), scene, "tidy up", method)
+    listed = prepare_session(setting, recipe_named(method)).memory.actions
+    assert "rearrange(x, relation, y): bring" in listed
+    assert "(relation: ontop, inside)" in listed, "nothing affords to be put under or attached to"
+    assert "done(" not in listed
+    assert "discover_objects(" not in listed
+    believing = prepare_session(replace(setting, belief=True), recipe_named(method)).memory.actions
+    assert "discover_objects(" in believing, "in a belief a look finds something"
 
 
 @pytest.mark.parametrize("vocabulary", ["household", "grasif", "babyai"])

@@ -9,13 +9,28 @@ from typing import Final
 
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.store.enumerations import literal
+from scenecypher.importers.babyai import QUESTION
 from scenecypher.importers.babyai_levels import question_text
-from scenecypher.importers.babyai_oracle import QUESTION, oracle_answer
 from tests.questions.homes import UNKNOWN_PROPERTIES, unknown_property
 from tests.questions.template import Filling, Template, column
 
 TYPES: Final = ("key", "ball", "box")
 PLURALS: Final = {"key": "keys", "ball": "balls", "box": "boxes"}
+
+
+def oracle_answer(graph: SceneGraph, question: str) -> str | None:
+    """Return the one colour that answers a question of the papers' template; None for no colour or several."""
+    asked = QUESTION.fullmatch(question)
+    if asked is None:
+        return None
+    wanted, number, color, kind = asked.groups()
+    rooms = {room: [graph.nodes[it] for it in graph.sources(room, "INSIDE")] for room in graph.by_class["room"]}
+    sorts = {room: [(it.class_, it.properties.get("color")) for it in things] for room, things in rooms.items()}
+    known = [room for room, found in sorts.items() if found.count((kind, color)) == int(number)]
+    doors = ((room, door) for room in known for door in graph.targets(room, "CONNECTS"))
+    next_door = {beyond for room, door in doors for beyond in graph.targets(door, "CONNECTS") if beyond != room}
+    colors = [str(of) for room in sorted(next_door & rooms.keys()) for class_, of in sorts[room] if class_ == wanted]
+    return colors[0] if len(known) == 1 and len(colors) == 1 else None
 
 
 def room_of(graph: SceneGraph) -> Iterator[Filling]:

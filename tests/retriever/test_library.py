@@ -19,7 +19,7 @@ from scenecypher.db.vocabulary import BUILT_IN
 from scenecypher.errors import InputError
 from scenecypher.importers.babyai import read_level
 from scenecypher.importers.dsg import read_scene as read_dsg
-from scenecypher.importers.offices import scene as office
+from scenecypher.importers.grasif import scene as office
 from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.retriever.library import (
     CHAIN,

@@ -32,7 +32,7 @@ ELSEWHERE: Final = {
     "db/local/jars.py": "downloads into a draft folder; a file whose hash is right is moved whole",
     "importers/published_file.py": "downloads into a temporary folder; a file whose hash is right is moved whole",
     "scenecypher/testing.py": "spoils copies of a file in a temporary folder",
-    "importers/eai.py": "unpacks a wheel into a temporary folder, which is moved whole",
+    "importers/virtualhome.py": "unpacks a wheel into a temporary folder, which is moved whole",
     "evaluation/running.py": "Inspect writes its log into a temporary folder",
     "importers/vectors_file.py": "makes a zip in a file that `new_file` opened",
     "scenecypher/ui/server.py": "keeps a file in a temporary folder while it is imported",

@@ -18,7 +18,7 @@ from scenecypher.db.graph.scene_document import scene_document
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import BUILT_IN
 from scenecypher.errors import InputError
-from scenecypher.importers import homes, offices
+from scenecypher.importers import grasif, homes
 from scenecypher.importers.detect import FORMATS, FileFormat, SceneFile
 from scenecypher.importers.home import small_home
 from scenecypher.planner.actions.operator import Become, Operator, Parameter, Relate
@@ -49,7 +49,7 @@ def _graph(vocabulary: str) -> SceneGraph:
 
         return babyai.read_level("trv2", 3).graph
     if vocabulary == "grasif":
-        return offices.scene("our-office").graph
+        return grasif.scene("our-office").graph
     return small_home().graph if vocabulary.startswith("virtualhome") else next(homes.scenes()).graph
 
 

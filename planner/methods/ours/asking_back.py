@@ -89,17 +89,9 @@ def after_answer(goal: c.Condition, memory: Memory) -> AskBack | c.Condition | N
 
 def chosen(goal: c.Condition, var: str, picked: Sequence[Sequence[str]], count: int) -> c.Condition:
     """Return a goal whose variable stands for `count` of the picked nodes: all of each group but the last one."""
-    match goal:
-        case c.And() | c.Or():
-            return replace(goal, parts=tuple(chosen(it, var, picked, count) for it in goal.parts))
-        case c.Exists() | c.AtLeast() if goal.var == var and picked:
-            return _among(goal, picked, count)
-        case c.Exists() | c.AtLeast() | c.Exactly():
-            return replace(goal, where=chosen(goal.where, var, picked, count))
-        case c.ForAll():
-            return replace(goal, then=chosen(goal.then, var, picked, count))
-        case _:
-            return goal
+    if isinstance(goal, c.Exists | c.AtLeast) and goal.var == var and picked:
+        return _among(goal, picked, count)
+    return c.map_children(goal, lambda part: chosen(part, var, picked, count))
 
 
 def _among(goal: c.Exists | c.AtLeast, picked: Sequence[Sequence[str]], count: int) -> c.Condition:

@@ -16,6 +16,7 @@ from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.actions.variables import is_static
 from scenecypher.planner.prompts.layout import TRAITS, SceneLayout, is_confirmed
+from scenecypher.planner.sessions.goal_words import WORDS
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.retriever.library import told, words_for
 
@@ -36,27 +37,11 @@ class GoalForm(BaseModel):
     goal: list[str]
 
 
-_HOME: Final = (
-    (
-        "Put all $objects2 into the $container and close it.",
-        "x: all $object2; y: one $container; x INSIDE y; y is closed",
-    ),
-    ("Clear the $surface.", "x: all thing where x ON $surface; not x ON $surface"),
-    ("Give each $object a $surface of its own.", "x: all $object; y: one $surface for each x; x ON y"),
-)
-_GRID: Final = (
-    ("Pick up the $color $object.", "x: one $color $object; x is held"),
-    ("The $color door shall not be open.", "x: one $color door; not x is open"),
-    ("Fetch any $object2, and have any door opened.", "x: one $object2; y: one door; x is held; y is open"),
-)
-"""Worked goals, for homes and for grids: an instruction, and its goal."""
-
-
 def goal_examples(occurring: Enumerations) -> Iterator[tuple[str, str]]:
     """Yield worked examples in words of a scene: an instruction, and the form that states its goal, as JSON."""
     words, has_doors = dict(words_for(occurring)), dict(occurring.kinds).get("Door", 0) > 0
     words |= {use.name: str(use.values[0]) for use in occurring.properties if use.name == "color" and use.values}
-    for said, goal in _HOME if "asset" in words else _GRID if has_doors else ():
+    for said, goal in WORDS["worked"]["home"] if "asset" in words else WORDS["worked"]["grid"] if has_doors else ():
         try:
             found = told(said, words), Template(goal).substitute(words).split("; ")
         except KeyError:

@@ -183,11 +183,12 @@ class GoalAsker:
         Raises ReplyRejected after three unusable ones.
         """
         occurring, counting = self.occurring(), _CountingModel(self.model)
+        answers = (f"A person was asked: {it.question} The answer: {answer}." for it, answer in asked(memory))
         types = tuple(pattern.type for pattern in occurring.patterns)
         parser = GoalParser(self.read_all(), self.vocabulary, types, self.elsewhere, self.events)
         messages = [
             Message("system", _system(occurring, states_given(operators_of(self.vocabulary)), memory.schema)),
-            Message("user", "\n".join((f"Instruction: {memory.instruction}", *_answers(memory)))),
+            Message("user", "\n".join((f"Instruction: {memory.instruction}", *answers))),
         ]
         first: _Stated | None = None
         mistake = ""
@@ -256,12 +257,6 @@ class GoalAsker:
             near = " or ".join(repr(it.word) for it in self.meaning.nearest(class_, here))
             if near:
                 yield f"In this scene {class_!r} may be {near}."
-
-
-def _answers(memory: Memory) -> Iterator[str]:
-    """Yield what a person answered before a goal was stated."""
-    for question, answer in asked(memory):
-        yield f"A person was asked: {question.question} The answer: {answer}."
 
 
 def _decision(stated: _Stated) -> Decision:

@@ -17,34 +17,28 @@ from scenecypher.planner.sessions.method import Act, Ask, Decision, Done, GiveUp
 from scenecypher.retriever.retrieval import ROWS_SHOWN
 
 SYSTEM: Final = """\
-You control a robot in a home, one decision at a time, until the instruction is carried out. You know the words of the \
-home's scene graph, not the graph: ask for what you need to know.
+You control a robot in a home that you don't see: ask for what you need to know.
 
-Each decision is one of:
-- ask: a question in plain words about where things are and their states. You get at most {rows} rows.
-- act: an action below, with ids of nodes such as grab(soap_1001). {checked}
-- done: the instruction is carried out.
-- give_up: it can't be carried out; say why.
-Never guess an id, ask for it. Do not repeat a refused action without mending its cause.
+Reply with one JSON object: "reason" (a sentence), "decision", and its "question" or "action" (else null). Decisions:
+- ask: a question in plain words about where things are and their states; at most {rows} rows answer it
+- act: an action below on ids, such as grab(soap_1001). Never guess an id. {checked}
+- done: the instruction is carried out
+- give_up: it can't be; say why
 
-Reply with one JSON object: "reason" (a sentence), "decision", "question" (text or null), "action" (text or null).
-
-The actions:
+Actions:
 {actions}
 
-The words of this home:
 {schema}"""
 
 
 CORRECTED: Final = """\
-What must be done first is done by itself if a rule knows how, and told you; else nothing more changes, and you are \
-told why and what to do first."""
-CHECKED: Final = "Where its precondition does not hold nothing changes, and you are told why and what to do first."
+What must come first is done by itself if a rule knows how; else nothing changes, and you are told what to mend."""
+CHECKED: Final = "Where its precondition does not hold nothing changes, and you are told what to mend."
 
 
 TURNS: Final = (
     TurnForm(Ask, lambda it: f"{it.reason}\nasked: {it.question}", lambda _, turn: f"found: {turn.feedback}"),
-    TurnForm(Act, lambda it: f"{it.reason}\nact: {it.action}", lambda _, turn: f"result: {turn.feedback}"),
+    TurnForm(Act, lambda it: it.reason, lambda act, turn: _result(act.action, turn.feedback)),
 )
 
 
@@ -83,12 +77,18 @@ def prompt(memory: Memory, *, fix: bool = False) -> tuple[Message, Message]:
     """Return the two messages of a step; equal memories give equal bytes."""
     lines = [f"Instruction: {memory.instruction}"]
     told = exchanges(memory.turns, TURNS, unreadable="the reply could not be used: {}")
-    lines += [f"Step {number}: " + "\n".join(filter(None, pair)) for number, pair in enumerate(told, 1)]
+    lines += [f"{number}. " + "\n".join(filter(None, pair)) for number, pair in enumerate(told, 1)]
     lines += [f"Now:\n{memory.view}"] if memory.view else []
     lines.append(f"Step {len(memory.turns) + 1}: decide.")
     checked = CORRECTED if fix else CHECKED
     system = SYSTEM.format(actions=memory.actions, schema=memory.schema, rows=ROWS_SHOWN, checked=checked)
     return Message("system", system), Message("user", "\n\n".join(lines))
+
+
+def _result(action: str, feedback: str) -> str:
+    """Return what came of an action, which is told once."""
+    told = feedback.replace(" was carried out", ": done")
+    return told if told.startswith(action) else f"act: {action}\nresult: {told}"
 
 
 def _decision(reply: StepwiseReply) -> Decision:

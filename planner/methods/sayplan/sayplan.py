@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Literal, Self
+from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -172,15 +172,15 @@ class SayPlan:
         reply, usage = ask_for(self._model, _messages(system, parts), SayPlanReply)
         if reply.command is not None and reply.mode == "exploring":
             return _search_call(reply.command, reply.reasoning), usage
-        plan = [*expand_access(reply.plan or [], memory.view)]
+        plan = reply.plan or []
         if not self._verifies:
             return _parse_answer(plan) or Solve(tuple(plan), reply.reasoning), usage
+        plan = [*expand_access(plan, memory.view)]
         return _parse_answer(plan) or CallTool(VERIFY, {"plan": plan}, reply.reasoning), usage
 
     def _system(self, memory: Memory) -> str:
         own = vocabulary_named(self._vocabulary).words.sayplan_actions
-        actions = functions(self._vocabulary, "whole") if own is None else own
-        plan = PLAN.format(functions=actions, tried=TRIED if self._verifies else "")
+        plan = PLAN.format(functions=memory.actions if own is None else own, tried=TRIED if self._verifies else "")
         examples = worked_examples("sayplan", self._vocabulary, memory.instruction) if self._examples else ""
         return "\n".join((ROLE, SEARCH, plan, WHOLE_FORM, *([f"\n{examples}"] if examples else [])))
 
@@ -259,9 +259,8 @@ def expand_access(plan: Sequence[str], view: str) -> Iterator[str]:
 
 
 def _contains(node_id: str, view: str) -> bool:
-    nodes: list[dict[str, Any]] = json.loads(view)["nodes"]
-    found = (node for node in nodes if node_id in (node.get("id"), *node.get("ids", ())))
-    return any("put_inside" in node.get("affordances", ()) for node in found)
+    groups = (group for groups in json.loads(view)["nodes"].values() for group in groups)
+    return any(node_id in group["ids"] and "put_inside" in group.get("affordances", ()) for group in groups)
 
 
 def _parse_answer(plan: Sequence[str]) -> Done | None:

@@ -18,7 +18,7 @@ from scenecypher.evaluation.eai.task_scenes import TaskScenePool
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName
 from scenecypher.evaluation.eai.tasks import task_goals, task_start
 from scenecypher.evaluation.world_pool import WorldPool
-from scenecypher.importers.eai import package_folder
+from scenecypher.importers.virtualhome import package_folder
 from tests.evaluation.eai.samples import OUTPUTS, outputs
 from tests.planner.actions.evolving_graph import Engine, line_of
 

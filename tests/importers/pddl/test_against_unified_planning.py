@@ -15,9 +15,9 @@ from scenecypher.db.condition import Id, evaluate
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.importers.pddl.domain import DomainReader
+from scenecypher.importers.pddl.domain_data import ACTING, DomainMapping, SceneWords
 from scenecypher.importers.pddl.expressions import identifier
 from scenecypher.importers.pddl.problem import PddlScene, read_problem
-from scenecypher.importers.pddl.stored_as import ACTING, DomainMapping, SceneWords
 from scenecypher.importers.pddl.syntax import parse_pddl, read_pddl_file
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.from_domain import operators_of_domain

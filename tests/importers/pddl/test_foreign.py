@@ -13,9 +13,8 @@ import scenecypher.db.condition as c
 from scenecypher.db.vocabulary import DEFAULT, with_own_actions
 from scenecypher.errors import DocumentError
 from scenecypher.importers.pddl.domain import DomainReader, read_domain
-from scenecypher.importers.pddl.domain_data import Domain, declaration_of
+from scenecypher.importers.pddl.domain_data import Domain, DomainMapping, SceneWords, declaration_of
 from scenecypher.importers.pddl.problem import PddlScene, read_problem
-from scenecypher.importers.pddl.stored_as import DomainMapping, SceneWords
 from scenecypher.importers.pddl.syntax import parse_pddl, read_pddl_file
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan, planning_state
 from scenecypher.planner.symbolic.required_actions import apply_call

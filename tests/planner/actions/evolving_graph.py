@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from scenecypher.db.graph.scene import Relation, SceneGraph
-from scenecypher.importers.virtualhome_format import STATES
-from scenecypher.importers.virtualhome_graph import document_of, node_id, source_id
+from scenecypher.importers.virtualhome_format import STATES, document_of, node_id, source_id
 from scenecypher.planner.actions.mistakes import Mistake
 
 MISTAKES: Final[dict[int | None, Mistake | None]] = {

@@ -14,8 +14,7 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
-from scenecypher.importers.eai import graph_files
-from scenecypher.importers.virtualhome import packaged_scene
+from scenecypher.importers.virtualhome import graph_files, packaged_scene
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.simulator import CommittedAction, Simulator

@@ -11,8 +11,8 @@ from typing import Final
 import pytest
 
 from scenecypher.db.schema import REMEMBERED
-from scenecypher.importers.eai import program_files
-from scenecypher.importers.virtualhome_graph import document_of
+from scenecypher.importers.virtualhome import program_files
+from scenecypher.importers.virtualhome_format import document_of
 from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS
 from scenecypher.planner.vocabularies.virtualhome.terms import BODY_PARTS, KNIVES
 from tests.planner.actions.differential import SideBySide, home, proposal, random_walk, totals

@@ -9,7 +9,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.enumerate import count_graph
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.importers.babyai import read_level
-from scenecypher.importers.offices import scene as office
+from scenecypher.importers.grasif import scene as office
 from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples
 from scenecypher.planner.sessions.goal_words import GoalParser

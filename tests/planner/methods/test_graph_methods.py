@@ -228,7 +228,7 @@ def test_goal_then_plan_states_the_goal_and_no_more(store: SceneStore) -> None:
     assert (played.end.outcome, played.end.usage) == ("done", script_usage(2))
     assert "no class 'mug' occurs in this scene" in played.last(1)
     told = json.dumps(played.requests)
-    assert "Classes of movable things, and how many if several: book, cup, spoon" in told
+    assert "Classes of movable things: book, cup, spoon" in told
     assert "cup-1 ontop" not in told, "the words of the schema, and never what is where"
     (thought,) = (event for event in played.events if isinstance(event, Thought))
     assert isinstance(thought, Thought)

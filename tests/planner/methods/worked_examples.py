@@ -15,8 +15,7 @@ from typing import Any, Final
 
 from scenecypher.db.graph.scene import Node, Point, SceneGraph
 from scenecypher.evaluation.homes import bundled_homes, solved_tasks
-from scenecypher.importers.babyai import level_instance
-from scenecypher.importers.babyai_oracle import QUESTION
+from scenecypher.importers.babyai import QUESTION, level_instance
 from scenecypher.importers.task import Task
 from scenecypher.planner.prompts.home_examples import graph_lines as lines
 from scenecypher.planner.prompts.home_examples import home_examples, joined

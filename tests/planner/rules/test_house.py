@@ -104,6 +104,15 @@ def test_a_rule_that_is_added_while_others_act_is_never_passed_by(store: SceneSt
     assert bool(check_rules(store, name)) is was_put
 
 
+def test_rules_that_several_add_at_once_are_all_kept(store: SceneStore) -> None:
+    """Lost or refused: of two rules that were decided at one version the second one was told of a conflict."""
+    name, names = stored(store), {"one", "two", "three", "four"}
+    with ThreadPoolExecutor(len(names)) as pool:
+        added = [*pool.map(lambda it: add_rule(store, name, NO_METAL, name=it).rules[0], names)]
+    assert {it.name for it in rules_at(store, name)} == names
+    assert {it.since for it in added} == {1, 2, 3, 4}
+
+
 def test_an_action_needs_what_a_rule_demands_before_it(store: SceneStore) -> None:
     name = stored(store, with_states(HOME, stove_1="on"))
     add_rule(store, name, "switch_on(microwave) only when stove is off", name="one-at-a-time")

@@ -35,6 +35,19 @@ def test_what_is_said_after_where_counts_when_the_rule_is_checked_not_when_it_wa
     assert culprits(found, with_states(HOME, microwave_2="open on")) == {frozenset({"microwave-2"})}
 
 
+def test_a_description_counts_when_the_rule_is_checked() -> None:
+    """Frozen: "open microwave" was the one that was open when the rule was made, or was refused if two were."""
+    now = with_states(HOME, microwave_1="open", microwave_2="open")
+    for graph in (HOME, with_states(HOME, microwave_2="open"), now):
+        found = read_rule("never open microwave is on", loaded(graph)).condition
+        assert culprits(found, with_states(HOME, microwave_1="open on", microwave_2="on")) == {
+            frozenset({"microwave-1"})
+        }
+        inside = read_rule("never fork INSIDE open microwave", loaded(graph)).condition
+        assert not culprits(inside, moved(HOME, "fork-1", "INSIDE", "microwave-1"))
+        assert culprits(inside, moved(now, "fork-1", "INSIDE", "microwave-1"))
+
+
 def test_alternatives_and_counts() -> None:
     either = rule("never stove is on or microwave is on").condition
     assert culprits(either, ON) == {frozenset({"stove-1"}), frozenset({"microwave-1"})}
