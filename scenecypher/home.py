@@ -40,7 +40,7 @@ from scenecypher.planner.sessions.method import AskingBack
 from scenecypher.planner.sessions.setup import NoModel, SessionSetting, prepare_session
 from scenecypher.planner.vocabularies.own_actions import own_goal_in_words
 from scenecypher.planner.worlds.belief_simulator import simulator_of
-from scenecypher.readable import QueryResult, ReadableHome, Services
+from scenecypher.readable import QueryResult, ReadableHome, Services, home_html
 from scenecypher.retriever.past_text import past_text
 
 __all__ = ["Home", "PastHome", "PlanOptions", "PlanOutcome", "QueryResult"]
@@ -108,8 +108,6 @@ class PastHome(ReadableHome):
 
     def _repr_html_(self) -> str:
         """Return counts and a tree of the rooms, for notebooks."""
-        from scenecypher.notebook import home_html
-
         return home_html(f"{self.name} at version {self.version}", self.graph)
 
     @property
@@ -148,8 +146,6 @@ class Home(ReadableHome):
 
     def _repr_html_(self) -> str:
         """Return counts and a tree of the rooms, for notebooks."""
-        from scenecypher.notebook import home_html
-
         now = self._services.store.now(self.info)
         return home_html(f"{self.name} at version {now.info.version}", now.graph)
 

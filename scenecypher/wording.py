@@ -7,19 +7,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 if TYPE_CHECKING:
     from scenecypher.db.graph.delta import Change
     from scenecypher.db.store.history import Event as Commit
-    from scenecypher.planner.sessions.events import (
-        Answered,
-        Asked,
-        Began,
-        Called,
-        Event,
-        Finished,
-        Proposed,
-        Remembered,
-        Retrieved,
-        Solved,
-        Thought,
-    )
+    from scenecypher.planner.sessions import events as e
 
 
 def counted(number: int, what: str) -> str:
@@ -63,7 +51,7 @@ def event_times(commit: Commit) -> dict[str, Any]:
     return {"at": commit.at.isoformat(), "scene_time": commit.clock.isoformat() if commit.clock else None}
 
 
-def event_line(event: Event) -> tuple[str, str]:
+def event_line(event: e.Event) -> tuple[str, str]:
     """Return an event's style and its line for people."""
     from scenecypher.planner.sessions import events as e
 
@@ -84,7 +72,7 @@ def event_line(event: Event) -> tuple[str, str]:
             assert_never(event)
 
 
-def _bounded(event: Began | Remembered | Finished) -> tuple[str, str]:
+def _bounded(event: e.Began | e.Remembered | e.Finished) -> tuple[str, str]:
     """Return style and line of a session's end; its start and the ends of turns are for logs only."""
     from scenecypher.planner.sessions import events as e
 
@@ -97,7 +85,9 @@ def _bounded(event: Began | Remembered | Finished) -> tuple[str, str]:
     return "bold", f"{event.words} ({cost}){answer}"
 
 
-def _decided(event: Asked | Retrieved | Called | Answered | Thought | Solved | Proposed) -> tuple[str, str]:
+def _decided(
+    event: e.Asked | e.Retrieved | e.Called | e.Answered | e.Thought | e.Solved | e.Proposed,
+) -> tuple[str, str]:
     from scenecypher.planner.sessions import events as e
 
     match event:

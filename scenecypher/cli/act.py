@@ -1,51 +1,57 @@
-"""`scenecypher act`: one action in a scene, checked and committed."""
+"""`scenecypher act`, `observe` and `scenes perturb`: one action, one look, or things moved by a seed, as commits."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+from uuid import uuid4
 
 import typer
 
 from scenecypher.cli.approval import person_there
-from scenecypher.cli.completion import agent_ids, calls
-from scenecypher.cli.context import error_document, open_database, output, print_error, print_json
-from scenecypher.cli.options import AsJson, Timeouts, with_options
-from scenecypher.cli.scenes import Name
+from scenecypher.cli.context import counted, error_document, open_database, open_store, output, print_error, print_json
+from scenecypher.cli.options import AsJson, Name, Timeouts, agent_ids, argument, calls, node_ids, option, with_options
 from scenecypher.db.store.enumerations import DENSE
-from scenecypher.errors import SceneCypherError
+from scenecypher.errors import InputError, SceneCypherError
 from scenecypher.wording import change_line, is_dense
 
 if TYPE_CHECKING:
+    from scenecypher.meaning import Meaning
     from scenecypher.planner.actions.simulator import CommittedAction
+    from scenecypher.planner.perception.look import BeliefBefore, CommittedLook
+    from scenecypher.planner.perception.vision import ImageReading
+
+MAX_SENT: Final = 8
+EXPLAINED: Final = frozenset({"unseen", "partial", "unplaced", "doubted"})
+"""Findings whose reason is always shown: what was not merged."""
+STYLES: Final = {
+    **dict.fromkeys(("moved", "changed"), "yellow"),
+    **dict.fromkeys(("absent", "unseen"), "red"),
+    **dict.fromkeys(("unplaced", "missed", "doubted", "partial"), "dim"),
+    "new": "green",
+}
 
 
 @with_options
 def act(
     scene: Name,
-    action: Annotated[
-        str | None, typer.Argument(metavar="ACTION", help='Such as "grab(soap_1001)".', autocompletion=calls)
-    ] = None,
+    action: Annotated[str | None, argument("ACTION", 'Such as "grab(soap_1001)".', autocompletion=calls)] = None,
     *,
-    fix: Annotated[bool, typer.Option("--fix", help="First do what stands in the way, by rule.")] = False,
+    fix: Annotated[bool, option("--fix", "First do what stands in the way, by rule.")] = False,
     agent: Annotated[
-        str | None,
-        typer.Option("--agent", metavar="ID", help="The agent that acts; else the first.", autocompletion=agent_ids),
+        str | None, option("--agent", "ID", "The agent that acts; else the first.", autocompletion=agent_ids)
     ] = None,
-    actor: Annotated[
-        str, typer.Option("--actor", metavar="NAME", help="Whose action it is, as the history names it.")
-    ] = "person",
+    actor: Annotated[str, option("--actor", "NAME", "Whose action it is, as the history names it.")] = "person",
     expect: Annotated[
-        int | None,
-        typer.Option("--expect-version", metavar="N", min=0, help="Only if nobody changed the scene since version N."),
+        int | None, option("--expect-version", "N", "Only if nobody changed the scene since version N.", min=0)
     ] = None,
     action_id: Annotated[
-        str | None,
-        typer.Option("--action-id", metavar="ID", help="Carry it out once, however often this command is repeated."),
+        str | None, option("--action-id", "ID", "Carry it out once, however often this command is repeated.")
     ] = None,
     timeouts: Annotated[Timeouts, {"read_timeout_s", "commit_timeout_s", "connect_timeout_s"}],
-    list_actions: Annotated[bool, typer.Option("--list", help="List the actions that there are.")] = False,
+    list_actions: Annotated[bool, option("--list", "List the actions that there are.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Carry out an action, as one transaction. Where its precondition does not hold nothing changes (exit code 1).
@@ -76,9 +82,9 @@ def _print_steps(steps: Iterator[CommittedAction], *, as_json: bool) -> None:
     try:
         for step in steps:
             if as_json:
-                done.append(_document(step))
+                done.append(_step_document(step))
             else:
-                _print(step)
+                _print_step(step)
     except SceneCypherError as error:
         if not done:
             raise
@@ -89,7 +95,7 @@ def _print_steps(steps: Iterator[CommittedAction], *, as_json: bool) -> None:
         print_json(done)
 
 
-def _print(step: CommittedAction) -> None:
+def _print_step(step: CommittedAction) -> None:
     """Print the changes of a step. Changes of CLOSE, which relates almost everything, are only counted."""
     why = f" (inserted: {step.because})" if step.because else ""
     output().print(f"{step.action}: done, now at version {step.version}{why}", markup=False)
@@ -103,7 +109,7 @@ def _print(step: CommittedAction) -> None:
         output().print(f"  {seen}", markup=False)
 
 
-def _document(step: CommittedAction) -> dict[str, Any]:
+def _step_document(step: CommittedAction) -> dict[str, Any]:
     from scenecypher.db.graph.graph_json import delta_json
 
     return {
@@ -113,3 +119,122 @@ def _document(step: CommittedAction) -> dict[str, Any]:
         "seen": list(step.seen),
         "delta": json.loads(delta_json(step.delta)),
     }
+
+
+@with_options
+def observe(
+    scene: Name,
+    files: Annotated[
+        list[Path], argument("FILE...", "Pictures of one look, a folder of them, a video, or a detector's *.json.")
+    ],
+    *,
+    at: Annotated[
+        str | None, option("--at", "NODE", "What was looked at: an asset's id or name.", autocompletion=node_ids)
+    ] = None,
+    pictures: Annotated[int, option("--pictures", "The most pictures that a model is sent.", min=1, max=50)] = MAX_SENT,
+    accept: Annotated[bool, option("--accept", "Merge it even if most of what is believed there is not seen.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Show what would be merged, and why; change nothing.")] = False,
+    explain: Annotated[bool, option("--explain", "Show why, what was described, and each change.")] = False,
+    timeouts: Annotated[Timeouts, {"model_timeout_s"}],
+    as_json: AsJson = False,
+) -> None:
+    """Merge what one look shows into SCENE@belief (made where absent), or into SCENE where that is a belief itself.
+
+    `undo` on the belief takes it back. Nothing is merged, and the exit status is 1, if NODE was not seen.
+    """
+    from scenecypher.planner.perception.detections import Detections
+    from scenecypher.planner.perception.look import belief_before, merge_look, read_at, read_look_files
+
+    look_files = read_look_files(files, at_most=pictures)
+    named = at or (look_files.content.of if isinstance(look_files, Detections) else None)
+    if named is None:
+        raise InputError("nothing says what was looked at; name it, say --at table-1")
+    with open_database(timeouts) as db:
+        belief, accept = belief_before(db.store, scene), accept or db.settings.accept_looks
+        reading = read_at(look_files, belief, named, model=db.vision_model, accept=accept)
+        if dry_run:
+            look = _previewed(belief, reading, accept=accept, meaning=db.meaning)
+        else:
+            look = merge_look(db.store, scene, belief, reading.observation, accept=accept, meaning=db.meaning)
+    if as_json:
+        print_json(_look_document(belief.name, reading, look) | ({"dry_run": True} if dry_run else {}))
+    else:
+        _print_look(look, reading, explain=explain or dry_run)
+        what = counted(len(look.found.delta), "change") if look.found.delta else "nothing changed"
+        end = "with --dry-run nothing is merged" if dry_run else f"version {look.version}"
+        output().print(f"{belief.name}: {what}, {end}", markup=False)
+    if not look.is_merged:
+        raise typer.Exit(1)
+
+
+def _previewed(belief: BeliefBefore, reading: ImageReading, *, accept: bool, meaning: Meaning) -> CommittedLook:
+    """Return what a merge into the belief as it is now would give."""
+    from scenecypher.planner.perception.look import CommittedLook
+    from scenecypher.planner.perception.merge import merge_checked
+
+    vocabulary = belief.vocabulary
+    found = merge_checked(belief.graph, reading.observation, vocabulary=vocabulary, accept=accept, meaning=meaning)
+    return CommittedLook(found, belief.version)
+
+
+def _print_look(look: CommittedLook, reading: ImageReading, *, explain: bool) -> None:
+    from scenecypher.wording import change_line
+
+    found = look.found
+    if explain and reading.description:
+        output().print(reading.description, style="dim", markup=False)
+    for finding in found.findings:
+        why = f"  {finding.words}" if explain or finding.kind in EXPLAINED else ""
+        output().print(f"{finding.kind:10}{finding.node}{why}", style=STYLES.get(finding.kind), markup=False)
+    if not found.findings:
+        output().print("nothing was seen, and nothing was believed to be there")
+    for change in found.delta.changes if explain else ():
+        output().print(f"  {change_line(change)}", markup=False)
+
+
+def _look_document(belief: str, reading: ImageReading, look: CommittedLook) -> dict[str, Any]:
+    from scenecypher.db.graph.graph_json import delta_json
+
+    found, extent = look.found, reading.observation.extent
+    return {
+        "belief": belief,
+        "version": look.version,
+        "of": reading.observation.of,
+        "extent": {"kind": extent.kind, "part": extent.part, "why": extent.why},
+        "findings": [{"kind": it.kind, "node": it.node, "words": it.words} for it in found.findings],
+        "description": reading.description,
+        "delta": json.loads(delta_json(found.delta)),
+        "tokens": reading.usage.total_tokens,
+    }
+
+
+def perturb(
+    scene: Name,
+    *,
+    seed: Annotated[int, option("--seed", "The same seed moves the same things.")],
+    objects: Annotated[int, option("--objects", "How many things are moved.", min=1)] = 3,
+    as_json: AsJson = False,
+) -> None:
+    """Move things to plausible places, as one commit that `undo` takes back; SCENE@belief is not changed."""
+    from scenecypher.planner.worlds.perturbation import perturb
+
+    with open_store() as store:
+        now = store.load(scene)
+        found = perturb(now.graph, vocabulary=now.info.vocabulary, seed=seed, objects=objects)
+        action = f"perturb by seed {seed}: {counted(len(found.moves), 'thing')} moved"
+        done = store.commit(
+            now.info,
+            found.delta,
+            actor="perturb",
+            action=action,
+            action_id=uuid4().hex,
+            expected_version=now.info.version,
+            enforced=False,
+        )
+    if as_json:
+        moves = [{"thing": it.thing, "relation": it.type, "target": it.target} for it in found.moves]
+        print_json({"scene": scene, "version": done.version, "seed": seed, "moves": moves})
+        return
+    for move in found.moves:
+        output().print(str(move), markup=False)
+    output().print(f"{scene}: {counted(len(found.moves), 'thing')} moved, version {done.version}", markup=False)

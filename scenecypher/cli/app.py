@@ -12,33 +12,30 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from scenecypher.cli import (
-    INTERRUPTED,
-    act,
-    ask,
-    db,
-    demo,
-    evaluate,
-    evaluate_report,
-    history,
-    imports,
-    mcp,
-    methods,
-    observe,
-    own_actions,
-    perturb,
-    plan,
-    query,
-    rules,
-    runs,
-    scenes,
-    session,
-    tasks,
-    tasks_pddl,
-    ui,
+from scenecypher.cli import INTERRUPTED
+from scenecypher.cli.act import act, observe, perturb
+from scenecypher.cli.context import (
+    WAS_INTERRUPTED,
+    checked_utf8,
+    error_document,
+    errors,
+    print_error,
+    print_line,
+    shown_waits,
 )
-from scenecypher.cli.context import WAS_INTERRUPTED, checked_utf8, error_document, errors, print_error, print_line
-from scenecypher.cli.waits import shown_waits
+from scenecypher.cli.db import db_app
+from scenecypher.cli.demo import demo
+from scenecypher.cli.evaluate import eval_app
+from scenecypher.cli.history import history, redo, runs_app, undo
+from scenecypher.cli.imports import domain_app, import_app
+from scenecypher.cli.options import option
+from scenecypher.cli.plan import methods, plan
+from scenecypher.cli.query import ask, query, schema
+from scenecypher.cli.rules import rules_app
+from scenecypher.cli.scenes import scenes_app
+from scenecypher.cli.serve import mcp, ui
+from scenecypher.cli.session import session
+from scenecypher.cli.tasks import tasks_app
 from scenecypher.errors import RunStopped, SceneCypherError
 
 EPILOG = (
@@ -88,38 +85,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(demo.demo)
-app.add_typer(imports.import_app, name="import")
-imports.import_app.command("pddl")(own_actions.import_pddl)
-app.add_typer(scenes.scenes_app, name="scenes")
-app.add_typer(own_actions.domain_app, name="domain")
-app.add_typer(rules.rules_app, name="rules")
-scenes.scenes_app.command("schema")(ask.schema)
-scenes.scenes_app.command("perturb")(perturb.perturb)
-app.add_typer(tasks.tasks_app, name="tasks")
-tasks.tasks_app.command("pddl")(tasks_pddl.pddl)
-app.command("query")(query.query)
-app.command("ask")(ask.ask)
-app.command("act")(act.act)
-app.command("observe")(observe.observe)
-app.command("plan")(plan.plan)
-app.command("methods")(methods.methods)
-app.command("session")(session.session)
-app.command("history")(history.history)
-app.command("undo")(history.undo)
-app.command("redo")(history.redo)
-app.command("ui")(ui.ui)
-app.command("mcp")(mcp.mcp)
-app.add_typer(runs.runs_app, name="runs")
-app.add_typer(evaluate.eval_app, name="eval")
-evaluate.eval_app.command("report")(evaluate_report.report)
-evaluate.eval_app.command("leaderboard")(evaluate_report.leaderboard)
-app.add_typer(db.db_app, name="db")
+app.command()(demo)
+app.add_typer(import_app, name="import")
+app.add_typer(scenes_app, name="scenes")
+app.add_typer(domain_app, name="domain")
+app.add_typer(rules_app, name="rules")
+scenes_app.command()(schema)
+scenes_app.command()(perturb)
+app.add_typer(tasks_app, name="tasks")
+for _function in (query, ask, act, observe, plan, methods, session, history, undo, redo, ui, mcp):
+    app.command()(_function)
+app.add_typer(runs_app, name="runs")
+app.add_typer(eval_app, name="eval")
+app.add_typer(db_app, name="db")
 
 
 @app.callback(invoke_without_command=True)
 def _version(
-    *, version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False
+    *, version: Annotated[bool, option("--version", "Print the version and exit.", is_eager=True)] = False
 ) -> None:
     if version:
         from importlib.metadata import version as installed

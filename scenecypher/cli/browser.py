@@ -1,62 +1,140 @@
-"""`scenecypher db browser`: Neo4j Browser with the server, a view of a scene, and a style."""
+"""The configured server: its facts, and `scenecypher db browser`: Neo4j Browser with a view of a scene and a guide."""
 
 from __future__ import annotations
 
+import secrets
 import webbrowser
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from html import escape
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 from urllib.parse import urlsplit
 
-import typer
-
-from scenecypher.cli.completion import scene_names
-from scenecypher.cli.context import errors, open_store, output, print_line, tell
-from scenecypher.cli.server import configured, connected_facts, password_place, waiting
-from scenecypher.errors import InputError
+from scenecypher.cli.context import LINE, errors, open_store, output, print_line, tell
+from scenecypher.cli.options import option, scene_names
+from scenecypher.errors import InputError, ServiceError
 from scenecypher.files import write_files
 
 if TYPE_CHECKING:
     from scenecypher.db.browser.choose import Wanted
+    from scenecypher.db.store.connection import Address
+    from scenecypher.settings import Settings
 
 View = Literal["overview", "room", "robot", "version", "run", "belief"]
-
 HOW_TO = "Type the password there and connect; --scene NAME brings a query of a scene along."
 HOW_TO_RUN = "Type the password there, connect, and run the query in the editor with Ctrl+Enter."
+SLIDE: Final = """<slide class="row-fluid"><div class="col-sm-12">
+<h3>{title}</h3>
+<figure><pre mode="cypher" class="pre-scrollable programlisting cm-s-neo code runnable">{query}</pre></figure>
+</div></slide>
+"""
+PAGE: Final = """<article class="guide">
+<title>{title}</title>
+<carousel class="deck container-fluid">
+{slides}</carousel>
+</article>
+"""
+
+
+def configured() -> Settings:
+    """Return the settings of the environment."""
+    from scenecypher.settings import Settings
+
+    return Settings()
+
+
+@contextmanager
+def waiting() -> Iterator[Callable[[str], None]]:
+    """Show a spinner on standard error with the latest message; yield a function that sets it."""
+    console = errors()
+    with LINE.hidden(), console.status("looking at the server…") as spinner:
+
+        def tell(line: str) -> None:
+            spinner.update(line)
+            if not console.is_terminal:
+                console.print(line, markup=False)
+
+        yield tell
+
+
+def connected_facts(settings: Settings, *, tell: Callable[[str], None]) -> dict[str, Any]:
+    """Connect to the configured server, starting a local one; return its facts. Raises DatabaseUnavailable."""
+    from scenecypher.db.connect import connect
+
+    with connect(settings, tell=tell):
+        return named_facts(settings) if settings.neo4j_uri else local_facts(settings)
+
+
+def local_facts(settings: Settings) -> dict[str, Any]:
+    """Return the facts of the local server, whether it runs or not."""
+    from scenecypher.db import local
+    from scenecypher.db.store.connection import Address
+
+    files = local.ServerHome.of(settings)
+    facts: dict[str, Any] = {
+        "server": "local",
+        "running": False,
+        "home": str(files.root),
+        "log": str(files.log),
+        "password_file": str(files.password_file),
+    }
+    server = local.status(settings)
+    if server is None:
+        return facts
+    ours = {"uri": server.uri, "browser": server.browser, "username": server.username, "pid": server.pid}
+    return facts | ours | probe(Address(server.uri, server.username, server.password))
+
+
+def named_facts(settings: Settings) -> dict[str, Any]:
+    """Return the facts of the server at NEO4J_URI."""
+    from scenecypher.db.connect import address_of
+
+    address = address_of(settings, tell=lambda _: None)
+    facts = {"server": "NEO4J_URI", "uri": address.uri, "username": address.username, "database": address.database}
+    return facts | probe(address)
+
+
+def probe(address: Address) -> dict[str, Any]:
+    """Return the version and edition of a server that answers and its copies for episodes, else the problem."""
+    from scenecypher.db.store.connection import Database
+    from scenecypher.db.store.lease import count_copies
+
+    with Database(address) as database:
+        try:
+            info = database.verify()
+            copies = count_copies(database)
+        except ServiceError as error:
+            return {"running": False, "problem": str(error)}
+    return {"running": True, "version": info.version, "edition": info.edition, **copies}
+
+
+def password_place(facts: dict[str, Any]) -> str:
+    """Return where the password is, in words."""
+    return f"in the file {facts['password_file']}" if "password_file" in facts else "that of NEO4J_PASSWORD"
 
 
 def browser(
     *,
     scene: Annotated[
-        str | None,
-        typer.Option("--scene", metavar="NAME", help="Bring a query of this scene.", autocompletion=scene_names),
+        str | None, option("--scene", "NAME", "Bring a query of this scene.", autocompletion=scene_names)
     ] = None,
-    view: Annotated[View | None, typer.Option("--view", help="What of the scene to show; else its overview.")] = None,
-    room: Annotated[
-        str | None, typer.Option("--room", metavar="ROOM", help="A room by id, name or class; else the robot's.")
-    ] = None,
+    view: Annotated[View | None, option("--view", "What of the scene to show; else its overview.")] = None,
+    room: Annotated[str | None, option("--room", "ROOM", "A room by id, name or class; else the robot's.")] = None,
     version: Annotated[
-        int | None,
-        typer.Option("--version", metavar="N", min=1, help="The version whose change to show; else the last."),
+        int | None, option("--version", "N", "The version whose change to show; else the last.", min=1)
     ] = None,
-    run: Annotated[
-        int | None, typer.Option("--run", metavar="N", min=1, help="A run by its number; else the scene's last.")
-    ] = None,
-    style: Annotated[
-        Path | None, typer.Option("--style", metavar="FILE", help="Write the style, to be dropped onto Browser.")
-    ] = None,
+    run: Annotated[int | None, option("--run", "N", "A run by its number; else the scene's last.", min=1)] = None,
+    style: Annotated[Path | None, option("--style", "FILE", "Write the style, to be dropped onto Browser.")] = None,
     queries: Annotated[
-        Path | None,
-        typer.Option(
-            "--queries", metavar="FILE", help="Write saved queries of the scene, a zip to be dropped likewise."
-        ),
+        Path | None, option("--queries", "FILE", "Write saved queries of the scene, a zip to be dropped likewise.")
     ] = None,
     guide: Annotated[
-        bool, typer.Option("--guide", help="Serve a guide with the queries of the scene, for Browser, until Ctrl-C.")
+        bool, option("--guide", "Serve a guide with the queries of the scene, for Browser, until Ctrl-C.")
     ] = False,
-    at: Annotated[
-        str | None, typer.Option("--at", metavar="URL", help="Where Browser is; else at the server's usual port.")
-    ] = None,
-    open_it: Annotated[bool, typer.Option("--open", help="Open it in a web browser too.")] = False,
+    at: Annotated[str | None, option("--at", "URL", "Where Browser is; else at the server's usual port.")] = None,
+    open_it: Annotated[bool, option("--open", "Open it in a web browser too.")] = False,
 ) -> None:
     """Show the address of Neo4j Browser, with the server and a view of a scene filled in, and how to log in.
 
@@ -128,7 +206,6 @@ def _write_files(style: Path | None, queries: Path | None, scene: str) -> None:
 
 def _serve_guide(scene: str, browser: str) -> None:
     """Serve the guide of a scene until Ctrl-C."""
-    from scenecypher.cli.browser_guide import guide_page, guide_server
     from scenecypher.db.browser.views import titled_queries
 
     parts = urlsplit(browser)
@@ -155,3 +232,48 @@ def _print_by_hand() -> None:
     out.print("This server does not set Browser up. Once, in Browser:", markup=False)
     out.print(f"  run :{CONFIG}", markup=False)
     out.print("  drop the file that `scenecypher db browser --style scenecypher.grass` writes onto it", markup=False)
+
+
+def guide_page(title: str, queries: Iterable[tuple[str, str]]) -> str:
+    """Return a guide as Browser shows it: a slide for each query, given as (title, query)."""
+    slides = "".join(SLIDE.format(title=escape(name), query=escape(query)) for name, query in queries)
+    return PAGE.format(title=escape(title), slides=slides)
+
+
+def guide_server(page: str, *, browser_origin: str) -> tuple[ThreadingHTTPServer, str]:
+    """Return a server of one guide that pages of Browser may read, and its address, which nobody else knows.
+
+    Browser takes guides from the host name ``localhost``, unless the server's settings say otherwise.
+    """
+    path = f"/{secrets.token_urlsafe(16)}.html"
+
+    class Guide(_OnePage):
+        served = (path, page.encode(), browser_origin)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Guide)
+    return server, f"http://localhost:{server.server_port}{path}"
+
+
+class _OnePage(BaseHTTPRequestHandler):
+    served: ClassVar[tuple[str, bytes, str]]
+
+    def do_OPTIONS(self) -> None:
+        """Allow the request that Browser is about to send."""
+        self._answer(204, b"")
+
+    def do_GET(self) -> None:
+        """Answer with the page, at its address only."""
+        path, page, _ = self.served
+        self._answer(*((200, page) if secrets.compare_digest(self.path.encode(), path.encode()) else (404, b"")))
+
+    def _answer(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Access-Control-Allow-Origin", self.served[2])
+        self.send_header("Access-Control-Allow-Headers", "*")  # which ones Browser adds differs
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in the standard library
+        """Log nothing."""

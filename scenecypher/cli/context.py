@@ -1,19 +1,22 @@
-"""Shared parts of all commands: settings, the store, the model, consoles."""
+"""Shared parts of all commands: settings, the store, the model, consoles, and the line that says what is waited for."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 
-from scenecypher.cli.waits import LINE
 from scenecypher.errors import InputError, QueryRefused, RejectedError, ReplyRejected, SceneCypherError, ServiceError
+from scenecypher.waiting import listen
 from scenecypher.wording import counted as counted  # noqa: PLC0414 - commands import it from here
 
 if TYPE_CHECKING:
@@ -22,11 +25,112 @@ if TYPE_CHECKING:
     from scenecypher.db.store.scene_store import SceneStore
     from scenecypher.scenes import SceneDatabase
 
+SHOWN_AFTER_S: Final = 2.0
+TICK_S: Final = 0.5
+USUAL_COLUMNS: Final = 80
+ERASED: Final = "\r\x1b[K"
 WAS_INTERRUPTED: Final = "interrupted; nothing was left half-written"
 PIPE_WIDTH: Final = 120
 """Columns of a file or a pipe, unless COLUMNS says how many."""
 SPEED_OVER_S: Final = 3_600.0
 """The time over which a bar's speed is taken: samples of an experiment may last minutes."""
+
+
+class WaitLine:
+    """A line about the oldest wait, from two seconds on; safe to share between threads.
+
+    `write` puts text on the terminal. Before anything else is printed there, `erase` clears the line.
+    """
+
+    def __init__(self, write: Callable[[str], object], *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._write, self._clock = write, clock
+        self._numbers = itertools.count()
+        self._waits: dict[int, tuple[float, str]] = {}
+        self._lock, self._is_shown, self._hiding = RLock(), False, 0
+
+    @contextmanager
+    def waiting(self, what: str) -> Iterator[None]:
+        """Wait for `what` in the block."""
+        number = next(self._numbers)
+        with self._lock:
+            self._waits[number] = self._clock(), what
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._waits[number]
+                if not self._waits:
+                    self.erase()
+
+    def tick(self) -> None:
+        """Bring the line up to date."""
+        with self._lock:
+            began, what = min(self._waits.values(), default=(self._clock(), ""))
+            seconds = self._clock() - began
+            if seconds < SHOWN_AFTER_S or self._hiding:
+                self.erase()
+                return
+            self._write(f"{ERASED}waiting for {what} ({seconds:.0f} s)"[: _terminal_columns() + len(ERASED)])
+            self._is_shown = True
+
+    def erase(self) -> None:
+        """Clear the line; the next tick shows it again."""
+        with self._lock:
+            if self._is_shown:
+                self._write(ERASED)
+                self._is_shown = False
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Show no line in the block, which shows a progress of its own."""
+        with self._lock:
+            self.erase()
+            self._hiding += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._hiding -= 1
+
+
+def _write_error(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+LINE: Final = WaitLine(_write_error)
+"""The line of this process's terminal."""
+
+
+@contextmanager
+def shown_waits() -> Iterator[None]:
+    """Show the waits of the block if standard error is a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    ended = Event()
+
+    def run() -> None:
+        while not ended.wait(TICK_S):
+            LINE.tick()
+
+    Thread(target=run, name="scenecypher-waits", daemon=True).start()
+    listen(LINE.waiting)
+    try:
+        yield
+    finally:
+        listen(None)
+        ended.set()
+        LINE.erase()
+
+
+def _terminal_columns() -> int:
+    """Return the most columns that a line may have without being folded; some terminals say that they have none."""
+    try:
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):
+        columns = 0
+    return (columns or USUAL_COLUMNS) - 1
 
 
 def output() -> Console:
@@ -126,30 +230,20 @@ def open_store() -> Iterator[SceneStore]:
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[..., None]]:
     """Show a progress bar if standard error is a terminal; yield a function that takes (done, total, words)."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress
 
     console = errors()
     columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left:"),
+        progress.TimeRemainingColumn(),
     )
-    bar = Progress(
-        *columns,
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-        speed_estimate_period=SPEED_OVER_S,
+    is_hidden = not console.is_terminal
+    bar = progress.Progress(
+        *columns, console=console, transient=True, disable=is_hidden, speed_estimate_period=SPEED_OVER_S
     )
     with LINE.hidden(), bar:
         task = bar.add_task(what, total=None)

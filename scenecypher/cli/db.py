@@ -6,11 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from scenecypher.cli.archives import backup, restore
-from scenecypher.cli.browser import browser
+from scenecypher.cli.browser import browser, configured, connected_facts, local_facts, named_facts, waiting
 from scenecypher.cli.context import counted, open_database, output, print_json, progress_bar
-from scenecypher.cli.options import AsJson
-from scenecypher.cli.server import configured, connected_facts, local_facts, named_facts, waiting
+from scenecypher.cli.options import AsJson, option
+from scenecypher.cli.scene_files import backup, restore
 
 NOT_RUNNING, UNUSABLE = 1, 2
 DAY_S = 86_400
@@ -62,7 +61,7 @@ def status(*, as_json: AsJson = False) -> None:
 def clean(
     *,
     grace_s: Annotated[
-        float, typer.Option("--grace", metavar="SECONDS", min=0, help="Keep what was replaced or left since then.")
+        float, option("--grace", "SECONDS", "Keep what was replaced or left since then.", min=0)
     ] = 3_600,
     as_json: AsJson = False,
 ) -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
+from importlib.resources import files
+from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
 from rich.rule import Rule
 
 from scenecypher.cli.context import open_database, output, tell
-from scenecypher.cli.ui import ui
+from scenecypher.cli.options import option
+from scenecypher.cli.serve import ui
 from scenecypher.errors import InputError, ServiceError
 
 if TYPE_CHECKING:
+    from scenecypher.chat import ScriptedReply
     from scenecypher.chat.model import Model
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.db.store.catalog import SceneInfo
@@ -21,6 +24,15 @@ if TYPE_CHECKING:
     from scenecypher.scenes import SceneDatabase
     from scenecypher.settings import Settings
 
+QUESTIONS: Final = (
+    "Which room is the cup in, and what does it stand on?",
+    "How many lights are switched on in each room?",
+    "What in the same room as the microwave is closed and can be opened?",
+)
+INSTRUCTION: Final = "Put the cup into the microwave and switch it on."
+PROVENANCE: Final = (
+    "recorded on 2026-11-25 from a strong language model that this demo asked through the OpenAI protocol"
+)
 SCENE = "demo"
 TASK = "963_2"
 VOCABULARY = "virtualhome_ext"
@@ -29,10 +41,16 @@ SCHEMA_TOKENS = 800
 QUESTION = "What is on the kitchen counter?"
 
 
-def demo(
-    *,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the task's changes in the scene.")] = False,
-) -> None:
+def recorded_replies() -> tuple[ScriptedReply, ...]:
+    """Return the replies as they were, each to prompts that end as the one that it answered."""
+    from scenecypher.chat import ScriptedReply
+
+    text = (files("scenecypher.cli") / "demo_replies.jsonl").read_text(encoding="utf-8")
+    exchanges = map(json.loads, text.splitlines())
+    return tuple(ScriptedReply((it["user"].splitlines()[-1],), it["reply"]) for it in exchanges)
+
+
+def demo(*, keep: Annotated[bool, option("--keep", "Leave the task's changes in the scene.")] = False) -> None:
     """See it all once, in about a minute: import, ask, act with a refusal on the way, history, undo, the page."""
     from scenecypher.settings import Settings
 
@@ -56,7 +74,6 @@ def _recorded_model(settings: Settings) -> Model | None:
         output().print(f"[bold]Live model:[/] {settings.model}; what it writes may differ from run to run.")
         return None
     from scenecypher.chat import Scripted
-    from scenecypher.cli.demo_script import PROVENANCE, recorded_replies
 
     output().print(
         f"[bold yellow]No model is configured: the model's replies below are replayed, word for word, {PROVENANCE}.[/] "
@@ -97,8 +114,7 @@ def _show_schema(db: SceneDatabase, info: SceneInfo) -> None:
 
 
 def _ask(db: SceneDatabase, info: SceneInfo) -> None:
-    from scenecypher.cli.ask import final_retrieval, show_retrieval
-    from scenecypher.cli.demo_script import QUESTIONS
+    from scenecypher.cli.query import final_retrieval, show_retrieval
     from scenecypher.retriever.retriever import Retriever
 
     _title("3. Three questions: the model writes Cypher, the gate scopes it")
@@ -109,8 +125,7 @@ def _ask(db: SceneDatabase, info: SceneInfo) -> None:
 
 
 def _plan(db: SceneDatabase, info: SceneInfo) -> None:
-    from scenecypher.cli.demo_script import INSTRUCTION
-    from scenecypher.cli.session_view import show_events
+    from scenecypher.cli.history import show_events
     from scenecypher.home import PlanOptions, session_setting
     from scenecypher.planner.methods import recipe_named
     from scenecypher.planner.sessions.budget import Budget

@@ -1,4 +1,4 @@
-"""`scenecypher eval`: experiments as Inspect tasks, a function a command, and their tables."""
+"""`scenecypher eval`: experiments as Inspect tasks, a function a command, their tables, and pages of their results."""
 
 # Annotations are read by Typer: they are values, not texts.
 from pathlib import Path
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from scenecypher.cli.context import errors, output
 from scenecypher.cli.evaluate_run import Choices, Experiment, experiment_command
+from scenecypher.cli.options import argument, option
 from scenecypher.errors import InputError
 from scenecypher.evaluation import experiments
 from scenecypher.plugins import Plugins
@@ -15,6 +17,11 @@ from scenecypher.plugins import Plugins
 if TYPE_CHECKING:
     from scenecypher.evaluation.result import ExperimentResult
     from scenecypher.evaluation.running import EvalLog, Task
+
+Results = Annotated[list[Path] | None, argument("[RESULTS]...", "Results, logs, or folders of them (./logs).")]
+
+
+# Annotations are read by Typer: they are values, not texts.
 
 
 class _WithPackages(TyperGroup):
@@ -34,43 +41,37 @@ eval_app = typer.Typer(
     cls=_WithPackages, help="Measure a model: each experiment is an Inspect task, its log beside its table."
 )
 
-Attempts = Annotated[int, typer.Option("--attempts", min=1, help="How many queries the model may write.")]
-Examples = Annotated[int, typer.Option("--examples", min=0, help="Worked examples in the prompt.")]
+Attempts = Annotated[int, option("--attempts", "How many queries the model may write.", min=1)]
+Examples = Annotated[int, option("--examples", "Worked examples in the prompt.", min=0)]
 Wording = Annotated[
     Literal["source", "goal"],
-    typer.Option("--wording", help="Instructions of the data set, or goals in words, where these tell all."),
+    option("--wording", "Instructions of the data set, or goals in words, where these tell all."),
 ]
 Schema = Annotated[
     Literal["environment", "scene"] | None,
-    typer.Option(
-        "--schema",
-        help="Show the schema of any scene of the environment, or of this one, with counts; else by method.",
-    ),
+    option("--schema", "Show the schema of any scene of the environment, or of this one, with counts; else by method."),
 ]
 GrasifFolder = Annotated[
-    Path | None,
-    typer.Argument(metavar="[FOLDER]", help="GraSIF's own files, named by its tasks.json; default: our data."),
+    Path | None, argument("[FOLDER]", "GraSIF's own files, named by its tasks.json; default: our data.")
 ]
 
 
 def questions(
     choices: Choices,
     *,
-    data: Annotated[str, typer.Option("--data", help="virtualhome, babyai, grasif, all, or memory.")] = "all",
+    data: Annotated[str, option("--data", "virtualhome, babyai, grasif, all, or memory.")] = "all",
     attempts: Attempts = 4,
     verifier: Annotated[
-        Literal["off", "words", "paper", "hints"],
-        typer.Option("--verifier", help="Whether a model checks the rows."),
+        Literal["off", "words", "paper", "hints"], option("--verifier", "Whether a model checks the rows.")
     ] = "off",
     schema_form: Annotated[
-        Literal["compact", "json", "prose"],
-        typer.Option("--schema-form", help="How the schema is written for the model."),
+        Literal["compact", "json", "prose"], option("--schema-form", "How the schema is written for the model.")
     ] = "compact",
     examples: Examples = 4,
-    checks: Annotated[bool, typer.Option("--checks", help="Check the form of answers first, without a model.")] = False,
+    checks: Annotated[bool, option("--checks", "Check the form of answers first, without a model.")] = False,
     retrieval: Annotated[
         Literal["cypher", "text", "text2cypher"],
-        typer.Option("--retrieval", help="Queries, the whole graph as text, or neo4j-graphrag's own retriever."),
+        option("--retrieval", "Queries, the whole graph as text, or neo4j-graphrag's own retriever."),
     ] = "cypher",
 ) -> "Task":
     """Answer the question set, and score it by execution. Without a model: its reference queries, or a cassette."""
@@ -99,19 +100,17 @@ def dynamic(
     choices: Choices,
     folder: GrasifFolder = None,
     *,
-    data: Annotated[str, typer.Option("--data", help="all, or some of virtualhome,behavior.")] = "all",
+    data: Annotated[str, option("--data", "all, or some of virtualhome,behavior.")] = "all",
     simulated: Annotated[
         bool,
-        typer.Option(
-            "--simulated", help="Also LookPlanGraph, ReAct and explore-then-plan with an observer that errs, by a seed."
-        ),
+        option("--simulated", "Also LookPlanGraph, ReAct and explore-then-plan with an observer that errs, by a seed."),
     ] = False,
     pictures: Annotated[
         str,
-        typer.Option(
+        option(
             "--pictures",
-            metavar="FOLDER",
-            help="Play the rows that need pictures, in the tasks that have TASK/ASSET.png in it; 'included' has ten.",
+            "FOLDER",
+            "Play the rows that need pictures, in the tasks that have TASK/ASSET.png in it; 'included' has ten.",
         ),
     ] = "",
     wording: Wording = "source",
@@ -134,12 +133,11 @@ def dynamic(
 def augmentation(
     choices: Choices,
     folder: Annotated[
-        Path | None,
-        typer.Argument(metavar="[FOLDER]", help="A folder of views with gold; default: the included rendered views."),
+        Path | None, argument("[FOLDER]", "A folder of views with gold; default: the included rendered views.")
     ] = None,
     *,
     simulated: Annotated[
-        int | None, typer.Option("--simulated", metavar="SEED", help="A simulated observer with seeded mistakes.")
+        int | None, option("--simulated", "SEED", "A simulated observer with seeded mistakes.")
     ] = None,
 ) -> "Task":
     """Read pictures into subgraphs and compare them with gold. Without a model: the gold, as one would tell it."""
@@ -158,9 +156,7 @@ def grasif(
     choices: Choices,
     folder: GrasifFolder = None,
     *,
-    data: Annotated[
-        str, typer.Option("--data", help="all, or some of sayplan-office,behavior-1k,robothow,ablations.")
-    ] = "all",
+    data: Annotated[str, option("--data", "all, or some of sayplan-office,behavior-1k,robothow,ablations.")] = "all",
     wording: Wording = "source",
 ) -> "Task":
     """Play GraSIF's tasks by the methods that LookPlanGraph compares, and by its ablations."""
@@ -175,9 +171,7 @@ def realworld(
     *,
     hands: Annotated[
         Literal["scripted", "person"],
-        typer.Option(
-            "--hands", help="Who acts and looks: the simulator, or a person at this terminal, one task at a time."
-        ),
+        option("--hands", "Who acts and looks: the simulator, or a person at this terminal, one task at a time."),
     ] = "scripted",
     wording: Wording = "source",
 ) -> "Task":
@@ -191,8 +185,8 @@ def realworld(
 def babyai(
     choices: Choices,
     *,
-    data: Annotated[str, typer.Option("--data", help="all, or some of numqa,trv1,trv2.")] = "all",
-    tables: Annotated[str, typer.Option("--tables", help="all, or some of sg2-1,sg2-3,sg-rwr-1,sg-rwr-3.")] = "all",
+    data: Annotated[str, option("--data", "all, or some of numqa,trv1,trv2.")] = "all",
+    tables: Annotated[str, option("--tables", "all, or some of sg2-1,sg2-3,sg-rwr-1,sg-rwr-3.")] = "all",
     schema: Schema = None,
 ) -> "Task":
     """Play BabyAI's questions and traversals by the methods of SG2 and SG-RwR."""
@@ -203,14 +197,10 @@ def babyai(
 
 def household(
     choices: Choices,
-    folder: Annotated[
-        Path | None,
-        typer.Argument(metavar="[FOLDER]", help="A home or a folder of homes; default: our two homes."),
-    ] = None,
+    folder: Annotated[Path | None, argument("[FOLDER]", "A home or a folder of homes; default: our two homes.")] = None,
     *,
     wording: Annotated[
-        Literal["states", "source"],
-        typer.Option("--wording", help="Tasks as desired states, as in the papers, or in words."),
+        Literal["states", "source"], option("--wording", "Tasks as desired states, as in the papers, or in words.")
     ] = "states",
     schema: Schema = None,
 ) -> "Task":
@@ -223,9 +213,7 @@ def household(
 def goals(
     choices: Choices,
     *,
-    kinds: Annotated[
-        str, typer.Option("--kind", help="now, quantity, back …; several with commas; default: all.")
-    ] = "all",
+    kinds: Annotated[str, option("--kind", "now, quantity, back …; several with commas; default: all.")] = "all",
 ) -> "Task":
     """Play 40 tasks of ours: what is so now, quantities, alternatives, what is impossible, and what was before."""
     from scenecypher.evaluation.goals import goals as task
@@ -236,9 +224,7 @@ def goals(
 def unclear(
     choices: Choices,
     *,
-    kinds: Annotated[
-        str, typer.Option("--kind", help="clear, number, place …; several with commas; default: all.")
-    ] = "all",
+    kinds: Annotated[str, option("--kind", "clear, number, place …; several with commas; default: all.")] = "all",
 ) -> "Task":
     """Play 80 instructions of which most leave open what is meant, with a person to ask; scripted without a model."""
     from scenecypher.evaluation.unclear import METHOD
@@ -268,23 +254,19 @@ def rules(choices: Choices) -> "Task":
 def ssc(
     choices: Choices,
     *,
-    task_name: Annotated[str, typer.Option("--task", help="goal, action-sequencing, subgoal or transition.")] = "goal",
+    task_name: Annotated[str, option("--task", "goal, action-sequencing, subgoal or transition.")] = "goal",
     methods: Annotated[
-        str, typer.Option("--method", help="greedy, ssc, ssc-early, ssc-filter; several with commas.")
+        str, option("--method", "greedy, ssc, ssc-early, ssc-filter; several with commas.")
     ] = "greedy,ssc",
     prompt_forms: Annotated[
-        str, typer.Option("--prompt", help="eai, paper-content, structured (short, ours); several with commas.")
+        str, option("--prompt", "eai, paper-content, structured (short, ours); several with commas.")
     ] = "eai,paper-content",
     samples: Annotated[
-        str, typer.Option("--samples", help="How many replies are voted on; several numbers with commas, a row each.")
+        str, option("--samples", "How many replies are voted on; several numbers with commas, a row each.")
     ] = "5",
     recordings: Annotated[
         Path | None,
-        typer.Option(
-            "--recordings",
-            metavar="WHEEL",
-            help="The file with the prompts of goal interpretation; else pip fetches it, once.",
-        ),
+        option("--recordings", "WHEEL", "The file with the prompts of goal interpretation; else pip fetches it, once."),
     ] = None,
 ) -> "Task":
     """Sample, validate and vote (SSC), beside greedy decoding."""
@@ -363,3 +345,37 @@ def _command_of_package(name: str) -> Any:
 @eval_app.callback()
 def _group() -> None:
     """Experiments by name."""
+
+
+@eval_app.command()
+def report(
+    results: Results = None, *, out: Annotated[Path, option("--out", "DIR", "Where page, CSV and figures go.")]
+) -> None:
+    """Write Markdown, CSV and figures of results. Unfinished runs are marked in all of them."""
+    from scenecypher.evaluation.reporting.page import warnings, write_report
+    from scenecypher.evaluation.reporting.result_files import find_results
+    from scenecypher.evaluation.running import check_inspect_installed
+    from scenecypher.wording import counted
+
+    check_inspect_installed()
+    found = find_results(results or [Path("logs")], result_of_log)
+    files = write_report(found, out)
+    for warning in warnings(found):
+        errors().print(warning, style="bold red", markup=False)
+    made, beside = counted(len(found.results), "result"), counted(len(files) - 1, "file")
+    output().print(f"{files[0]}: {made}, {beside} beside it", markup=False)
+
+
+@eval_app.command()
+def leaderboard(results: Results = None) -> None:
+    """Print a page with a table for each experiment: models and methods of all finished runs."""
+    from scenecypher.evaluation.reporting.leaderboard import leaderboard_markdown
+    from scenecypher.evaluation.reporting.page import warnings
+    from scenecypher.evaluation.reporting.result_files import find_results
+    from scenecypher.evaluation.running import check_inspect_installed
+
+    check_inspect_installed()
+    found = find_results(results or [Path("logs")], result_of_log)
+    for warning in warnings(found):
+        errors().print(warning, style="bold red", markup=False)
+    typer.echo(leaderboard_markdown(found), nl=False)

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import print_json, progress_bar, tell
-from scenecypher.cli.options import AsJson
-from scenecypher.cli.result_view import show_result
+from scenecypher.cli.options import AsJson, method_names, option
+from scenecypher.cli.table import show_result
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,44 +34,31 @@ class Choices:
     """Options that experiments share, one a field, in the order of the help."""
 
     model: Annotated[
-        str | None, typer.Option("--model", help="As Inspect names it, such as openai/gpt-4o; none asks no model.")
+        str | None, option("--model", "As Inspect names it, such as openai/gpt-4o; none asks no model.")
     ] = None
-    replies: Annotated[
-        Path | None, typer.Option("--replies", metavar="CASSETTE", help="Take these recorded replies instead.")
-    ] = None
-    record: Annotated[
-        Path | None, typer.Option("--record", metavar="CASSETTE", help="Record the model's replies in a new file.")
-    ] = None
+    replies: Annotated[Path | None, option("--replies", "CASSETTE", "Take these recorded replies instead.")] = None
+    record: Annotated[Path | None, option("--record", "CASSETTE", "Record the model's replies in a new file.")] = None
     methods: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--method",
             "-m",
-            help="A row, METHOD or METHOD+ABLATION, 'paper' for all of the paper's, or 'ours' for ours that fit the "
+            "A row, METHOD or METHOD+ABLATION, 'paper' for all of the paper's, or 'ours' for ours that fit the "
             "table; may be given several times. Else both with --model, 'paper' with --replies, symbolic without.",
             autocompletion=method_names,
         ),
     ] = None
-    limit: Annotated[
-        int, typer.Option("--limit", min=0, help="So many tasks of each table, evenly spread; 0 is all.")
-    ] = 0
-    seed: Annotated[int | None, typer.Option("--seed", help="Draw the tasks of --limit at random, by this seed.")] = (
-        None
-    )
-    sample_ids: Annotated[
-        str, typer.Option("--sample-ids", metavar="ID,ID", help="Only these samples, by their ids in the log.")
-    ] = ""
-    workers: Annotated[int, typer.Option("--workers", min=1, help="How many samples at a time.")] = 4
+    limit: Annotated[int, option("--limit", "So many tasks of each table, evenly spread; 0 is all.", min=0)] = 0
+    seed: Annotated[int | None, option("--seed", "Draw the tasks of --limit at random, by this seed.")] = None
+    sample_ids: Annotated[str, option("--sample-ids", "ID,ID", "Only these samples, by their ids in the log.")] = ""
+    workers: Annotated[int, option("--workers", "How many samples at a time.", min=1)] = 4
     steps: Annotated[
-        int,
-        typer.Option("--max-steps", min=0, help="Maximum decisions an episode; 0: 3 for each granted action, plus 30."),
+        int, option("--max-steps", "Maximum decisions an episode; 0: 3 for each granted action, plus 30.", min=0)
     ] = 0
-    logs: Annotated[str | None, typer.Option("--log-dir", help="Where the log goes (./logs); results beside it.")] = (
+    logs: Annotated[str | None, option("--log-dir", "Where the log goes (./logs); results beside it.")] = None
+    resume: Annotated[Path | None, option("--resume", "LOG", "Go on with the run that wrote this log of Inspect.")] = (
         None
     )
-    resume: Annotated[
-        Path | None, typer.Option("--resume", metavar="LOG", help="Go on with the run that wrote this log of Inspect.")
-    ] = None
     as_json: AsJson = False
 
     def asking(self, *, without: str = "live") -> dict[str, Any]:

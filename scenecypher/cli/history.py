@@ -1,37 +1,49 @@
-"""`scenecypher history`, `undo` and `redo`."""
+"""`scenecypher history`, `undo`, `redo` and `runs`: what was done in a scene, and what was carried out and asked."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from scenecypher.cli.approval import approved
-from scenecypher.cli.context import counted, open_store, output, print_json, tell
-from scenecypher.cli.options import AsJson
-from scenecypher.cli.scenes import Name
+from scenecypher.cli.context import counted, errors, open_store, output, print_json, print_line, tell
+from scenecypher.cli.options import AsJson, Name, argument, option
 from scenecypher.cli.table import Column, print_table
-from scenecypher.wording import change_line, event_times
+from scenecypher.errors import InputError
+from scenecypher.files import write_file
+from scenecypher.wording import change_line, event_line, event_times
 
 if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.commit import Committed
-    from scenecypher.db.store.history import Event
+    from scenecypher.db.store.history import Event as Commit
+    from scenecypher.db.store.runs import RunInfo
     from scenecypher.db.store.scene_store import SceneStore
+    from scenecypher.planner.sessions.events import Event, Finished
+
+COLUMNS = tuple(map(Column, ("run", "began", "scene", "command", "method", "instruction", "end", "steps")))
+runs_app = typer.Typer(
+    name="runs",
+    help="Runs that are kept: what `plan`, `session` and `ask` were told, did, were refused, and how it ended.",
+    no_args_is_help=True,
+)
+Number = Annotated[int | None, argument("N", "A run's number, as `runs list` shows it; else the latest.", min=1)]
 
 
 def history(
     scene: Name,
-    thing: Annotated[
-        str | None, typer.Argument(metavar="NODE", help="Only what happened to this: an id, a name or a class.")
-    ] = None,
+    thing: Annotated[str | None, argument("NODE", "Only what happened to this: an id, a name or a class.")] = None,
     *,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Show the last N events.")] = 50,
-    changes: Annotated[bool, typer.Option("--changes", help="Show each event's changes too.")] = False,
+    limit: Annotated[int, option("--limit", "-n", "Show the last N events.", min=1)] = 50,
+    changes: Annotated[bool, option("--changes", "Show each event's changes too.")] = False,
     replaced: Annotated[
-        bool, typer.Option("--replaced", help="Show the events of the generation that an import replaced last.")
+        bool, option("--replaced", "Show the events of the generation that an import replaced last.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -47,19 +59,19 @@ def history(
         else:
             whole = store.history(info)
             held = versions_in_effect(whole)
-            log = _events_of(thing, store, info, whole)[-limit:]
+            log = _events_about(thing, store, info, whole)[-limit:]
     if as_json:
-        print_json([_document(event, holds=event.version in held) for event in log])
+        print_json([_event_document(event, holds=event.version in held) for event in log])
     else:
         print_history(log, changes=changes, held=held)
 
 
-def latest_events(store: SceneStore, scene: SceneInfo, limit: int) -> list[Event]:
+def latest_events(store: SceneStore, scene: SceneInfo, limit: int) -> list[Commit]:
     """Return the last `limit` events, oldest first."""
     return [*islice(store.latest(scene), limit)][::-1]
 
 
-def _events_of(thing: str, store: SceneStore, info: SceneInfo, log: list[Event]) -> list[Event]:
+def _events_about(thing: str, store: SceneStore, info: SceneInfo, log: list[Commit]) -> list[Commit]:
     """Return the events that changed a node, each with those changes only; it may be gone by now."""
     from dataclasses import replace
 
@@ -73,7 +85,7 @@ def _events_of(thing: str, store: SceneStore, info: SceneInfo, log: list[Event])
     return [replace(event, delta=Delta.of(changes)) for event, changes in parts if changes]
 
 
-def print_history(log: list[Event], *, changes: bool = False, held: frozenset[int] | None = None) -> None:
+def print_history(log: list[Commit], *, changes: bool = False, held: frozenset[int] | None = None) -> None:
     """Print events as a table, oldest first; undone ones, which are not `held`, are marked.
 
     Of a scene with a clock of its own, both times are shown: its own, which queries tell, and the server's.
@@ -104,8 +116,8 @@ def print_history(log: list[Event], *, changes: bool = False, held: frozenset[in
 def undo(
     scene: Name,
     *,
-    to: Annotated[int | None, typer.Option("--to", metavar="VERSION", help="Undo everything after VERSION.")] = None,
-    version: Annotated[int | None, typer.Option("--version", help="Undo this one action, if it still can be.")] = None,
+    to: Annotated[int | None, option("--to", "VERSION", "Undo everything after VERSION.")] = None,
+    version: Annotated[int | None, option("--version", "Undo this one action, if it still can be.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Undo the latest action in effect, or return to a version. With nothing to undo the exit code is 1.
@@ -118,7 +130,7 @@ def undo(
     with open_store() as store:
         info = store.find(scene)
         done = approved(partial(store.undo, info, version=version, to=to))
-        _print(store, info, done, as_json=as_json)
+        _print_reverted(store, info, done, as_json=as_json)
 
 
 def redo(scene: Name, *, as_json: AsJson = False) -> None:
@@ -126,10 +138,10 @@ def redo(scene: Name, *, as_json: AsJson = False) -> None:
     with open_store() as store:
         info = store.find(scene)
         done = approved(partial(store.redo, info))
-        _print(store, info, done, as_json=as_json)
+        _print_reverted(store, info, done, as_json=as_json)
 
 
-def _print(store: SceneStore, scene: SceneInfo, done: Committed, *, as_json: bool) -> None:
+def _print_reverted(store: SceneStore, scene: SceneInfo, done: Committed, *, as_json: bool) -> None:
     if done.repeated:
         if as_json:
             print_json({"version": done.version, "delta": []})
@@ -138,14 +150,12 @@ def _print(store: SceneStore, scene: SceneInfo, done: Committed, *, as_json: boo
         return
     event = store.history(scene, after=done.version - 1)[0]
     if as_json:
-        print_json(_document(event, holds=True))
+        print_json(_event_document(event, holds=True))
         return
     output().print(f"{event.action}: {counted(len(done.delta), 'change')}, now at version {done.version}", markup=False)
 
 
-def _document(event: Event, *, holds: bool) -> dict[str, Any]:
-    import json
-
+def _event_document(event: Commit, *, holds: bool) -> dict[str, Any]:
     from scenecypher.db.graph.graph_json import delta_json
 
     return {
@@ -159,4 +169,152 @@ def _document(event: Event, *, holds: bool) -> dict[str, Any]:
         **({"approved_by": event.approved_by} if event.approved_by else {}),
         "holds": holds,
         "delta": json.loads(delta_json(event.delta)),
+    }
+
+
+def show_events(events: Iterable[Event], *, as_json: bool = False) -> Finished:
+    """Print events as they happen; return the last one."""
+    from scenecypher.planner.sessions.events import Finished, event_document
+
+    for event in events:
+        if as_json:
+            print_line(json.dumps(event_document(event), ensure_ascii=False))
+        else:
+            print_event(event)
+        if isinstance(event, Finished):
+            return event
+    raise AssertionError
+
+
+def print_event(event: Event) -> None:
+    """Print an event for people; nothing of one that is for logs only."""
+    style, line = event_line(event)
+    if line:
+        output().print(line, style=style, markup=False)
+
+
+@runs_app.command("list")
+def list_runs(
+    scene: Annotated[str | None, argument("SCENE", "Only runs in this scene.")] = None,
+    *,
+    limit: Annotated[int, option("--limit", "-n", "Show the last N runs.", min=1)] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List runs, the latest last: what was asked for, and how it ended."""
+    from scenecypher.db.store.runs import latest_runs
+
+    with open_store() as store:
+        found = [*islice(latest_runs(store.database, scene), limit + 1)]
+        runs = found[:limit][::-1]
+        if scene is not None and not runs:
+            store.find(scene)
+    if as_json:
+        print_json([_run_document(run) for run in runs])
+    elif runs:
+        print_table(COLUMNS, [_row(run) for run in runs])
+    else:
+        output().print("no runs are kept yet" + (f" of {scene}" if scene else ""), markup=False)
+    if len(found) > limit:
+        tell(f"there are earlier runs than these {limit:,}; `scenecypher runs list --limit N` shows more")
+
+
+@runs_app.command()
+def show(
+    number: Number = None,
+    *,
+    as_json: AsJson = False,
+    html: Annotated[Path | None, option("--html", "FILE", "Write it as one page that needs no server.")] = None,
+) -> None:
+    """Show a run step by step, as it was seen when it was carried out; with --json as the lines of its log."""
+    from scenecypher.db.store.runs import find_run, latest_runs, read_lines
+
+    with open_store() as store:
+        run = next(latest_runs(store.database), None) if number is None else find_run(store.database, number)
+        if run is None:
+            raise InputError("no runs are kept yet; `plan`, `ask` and `session` make them")
+        if html is not None:
+            _write_page(run, read_lines(store.database, run.number), html)
+            return
+        tell(_heading(run))
+        lines = read_lines(store.database, run.number)
+        if as_json:
+            for line in (run.line, *lines):
+                print_line(json.dumps(json.loads(line), ensure_ascii=False))
+        else:
+            shown = _print_answer if run.command == "ask" else print_event
+            for event in _logged_events(lines):
+                shown(event)
+    if run.state == "cut off":
+        tell(f"cut off; the same command with --resume {run.number} goes on")
+    elif run.outcome in {"stopped", "failed"}:
+        tell(f"{run.outcome}{f': {run.reason}' if run.reason else ''}")
+
+
+def _write_page(run: RunInfo, lines: Iterator[str], file: Path) -> None:
+    from scenecypher.ui.render import run_file
+    from scenecypher.ui.views import frames_of
+
+    write_file(file, run_file(run, [*frames_of(lines)]))
+    tell(f"wrote {file}")
+
+
+@runs_app.command()
+def delete(numbers: Annotated[list[int], argument("N...", "The numbers of runs.", min=1)]) -> None:
+    """Delete runs with their steps. What they did stays in the scene and in its history."""
+    from scenecypher.db.store.runs import delete_run, find_run
+
+    with open_store() as store:
+        for number in numbers:
+            find_run(store.database, number)
+        for number in dict.fromkeys(numbers):
+            delete_run(store.database, number)
+    output().print(f"{counted(len({*numbers}), 'run')} deleted")
+
+
+def _logged_events(lines: Iterator[str]) -> Iterator[Event]:
+    from scenecypher.planner.sessions.events import event_from_document
+
+    return (event_from_document(json.loads(line)) for line in lines)
+
+
+def _print_answer(event: Event) -> None:
+    """Print what `ask` prints: the queries that were refused, the answer, its first rows and its query."""
+    from scenecypher.cli.query import print_rows
+    from scenecypher.planner.sessions.events import Refused, Retrieved
+
+    if isinstance(event, Refused):
+        print_event(event)
+    if not isinstance(event, Retrieved):
+        return
+    for query in event.refused:
+        errors().print(f"refused: {' '.join(query.cypher.split())}: {query.reason}", style="dim", markup=False)
+    output().print(event.answer, style="bold", markup=False)
+    if event.cypher is not None:
+        print_rows(event.columns, event.rows)
+        if event.found > len(event.rows):
+            output().print(f"and {counted(event.found - len(event.rows), 'more row')}", style="dim", markup=False)
+        output().print(event.cypher, style="cyan", markup=False)
+
+
+def _heading(run: RunInfo) -> str:
+    by = f" by {run.method}" + (f" with {run.model}" if run.model else "")
+    what = f": {run.instruction}" if run.instruction else ""
+    return f"run {run.number}, {run.command} in {run.scene_name}{by}, {run.began.astimezone():%Y-%m-%d %H:%M:%S}{what}"
+
+
+def _row(run: RunInfo) -> tuple[str, ...]:
+    began = f"{run.began.astimezone():%Y-%m-%d %H:%M:%S}"
+    return (str(run.number), began, run.scene_name, run.command, run.method, run.instruction, run.state, str(run.steps))
+
+
+def _run_document(run: RunInfo) -> dict[str, Any]:
+    what = ("command", "instruction", "method", "model", "actor")
+    how = ("state", "reason", "answer", "version", "last_version", "steps", "tokens_in", "tokens_out")
+    return {
+        "run": run.number,
+        "scene": run.scene_name,
+        **{name: getattr(run, name) for name in what},
+        "began": run.began.isoformat(),
+        "ended": run.ended.isoformat() if run.ended else None,
+        **{name: getattr(run, name) for name in how},
     }

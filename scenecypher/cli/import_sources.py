@@ -28,8 +28,7 @@ def of_level(level: str, seeds: Sequence[int]) -> Iterator[Source]:
 
     babyai.check_level(level)
     for seed in seeds:
-        name = babyai.scene_name(level, seed)
-        yield Source(name, name, partial(babyai.read_level, level, seed))
+        yield Source.named(babyai.scene_name(level, seed), partial(babyai.read_level, level, seed))
 
 
 def of_subset(subset: str, only: str | None) -> Iterator[Source]:
@@ -45,16 +44,14 @@ def _of_behavior(only: str | None) -> Iterator[Source]:
     from scenecypher.importers import behavior, behavior_definitions
 
     for activity in behavior_definitions.activities(only):
-        name = behavior.scene_name(activity.name)
-        yield Source(name, name, partial(behavior.activity_scene, activity))
+        yield Source.named(behavior.scene_name(activity.name), partial(behavior.activity_scene, activity))
 
 
 def _of_robothow(only: str | None) -> Iterator[Source]:
     from scenecypher.importers import robothow
 
     for program in robothow.programs(only):
-        name = robothow.scene_name(program.id)
-        yield Source(name, name, partial(robothow.program_scene, program))
+        yield Source.named(robothow.scene_name(program.id), partial(robothow.program_scene, program))
 
 
 def _of_office(only: str | None, *, subset: str) -> Iterator[Source]:
@@ -62,7 +59,7 @@ def _of_office(only: str | None, *, subset: str) -> Iterator[Source]:
 
     if only is not None:
         raise InputError(f"{subset} is one scene; leave out --only {only[:60]}")
-    yield Source(grasif.scene_name(subset), grasif.scene_name(subset), partial(grasif.scene, subset))
+    yield Source.named(grasif.scene_name(subset), partial(grasif.scene, subset))
 
 
 def of_homes(paths: Sequence[str] | None) -> Iterator[Source]:
@@ -70,7 +67,7 @@ def of_homes(paths: Sequence[str] | None) -> Iterator[Source]:
     from scenecypher.importers import homes as reader
 
     if not paths:
-        yield from (Source(scene.name, scene.name, partial(as_read, scene)) for scene in reader.scenes())
+        yield from (Source.named(scene.name, partial(as_read, scene)) for scene in reader.scenes())
         return
     for folder in (folder for path in paths for folder in reader.folders(Path(path))):
         yield Source(str(folder), reader.scene_name(folder), partial(reader.read_scene, folder))
@@ -101,7 +98,7 @@ def of_package(only: str | None, parts: Sequence[GraphPart]) -> Iterator[Source]
     for (task_id, path), part in product(virtualhome.graph_files(only).items(), parts):
         name = virtualhome.NAME_PREFIX + task_id
         read = partial(virtualhome.read_graph, path, name=name, part=part, source=virtualhome.source_of(path))
-        yield Source(virtualhome.part_name(name, part), virtualhome.part_name(name, part), read)
+        yield Source.named(virtualhome.part_name(name, part), read)
 
 
 def of_files(paths: Sequence[str], only: str | None, parts: Sequence[GraphPart]) -> Iterator[Source]:

@@ -1,4 +1,4 @@
-"""Import many scenes: find their files, import and report each; a failure does not stop the others."""
+"""Import many scenes, or versions of one as they are written: report each; a failure does not stop the others."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from glob import glob, has_magic
+from itertools import islice
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import typer
 
-from scenecypher.cli.context import errors, open_store, output, print_json, progress_bar
+from scenecypher.cli.context import counted, errors, open_store, output, print_json, print_line, progress_bar
 from scenecypher.errors import DocumentError, InputError
 
 if TYPE_CHECKING:
     from scenecypher.cli.options import ImportOptions
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.db.store.publish import Progress
-    from scenecypher.db.store.scene_store import SceneStore
+    from scenecypher.db.store.scene_store import Imported, SceneStore
     from scenecypher.importers.adjusting import Adjustment
+    from scenecypher.importers.watching import FileVersion
 
 WRITERS: Final = 2
 """Scenes imported at once, each in memory: while one is read, the server writes another."""
 COLLECTOR_THRESHOLDS: Final = (50_000, 20, 50)
 TOLD_MB: Final = 5
 """The size of vectors that is told before they are written."""
-
-
 JSON_LINES: Final = (".jsonl", ".ndjson")
 """Ending of files with one document a line."""
 
@@ -45,6 +45,11 @@ class Source:
     label: str
     name: str
     read: Callable[[], ImportedScene]
+
+    @classmethod
+    def named(cls, name: str, read: Callable[[], ImportedScene]) -> Self:
+        """Return a scene of a data set, whose label is its name."""
+        return cls(name, name, read)
 
 
 @dataclass(slots=True)
@@ -73,8 +78,7 @@ def import_and_print(sources: Iterable[Source], how: ImportOptions, *, command: 
     adjusted = [replace(source, read=partial(_adjusted, source, adjust)) for source in sources]
     report = ImportReport()
     try:
-        _import_all(adjusted, report, how)
-        report.outcomes = {n: _told(found, command) for n, found in report.outcomes.items()}
+        _import_all(adjusted, report, how, command)
     finally:
         _print(report, dry_run=how.dry_run, as_json=how.as_json)
     if report.failures:
@@ -149,7 +153,7 @@ def files_at(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iter
         yield from ((file, folder) for file in files)
 
 
-def _import_all(sources: Sequence[Source], report: ImportReport, how: ImportOptions) -> None:
+def _import_all(sources: Sequence[Source], report: ImportReport, how: ImportOptions, command: str) -> None:
     unlike = _refuse_same_names(sources)
     what = "checking" if how.dry_run else "importing"
     with nullcontext() if how.dry_run else open_store() as store, progress_bar(what) as progress, _seldom_collecting():
@@ -158,18 +162,11 @@ def _import_all(sources: Sequence[Source], report: ImportReport, how: ImportOpti
             try:
                 report.outcomes[number] = _import_one(unlike[number], store, progress, how)
             except InputError as error:
-                report.outcomes[number] = (unlike[number].label, error)
+                from scenecypher.importers.detect import told_form
+
+                report.outcomes[number] = (unlike[number].label, told_form(error, command))
 
         _for_each(bring, len(unlike), progress, workers=1 if how.dry_run else WRITERS)
-
-
-def _told(found: dict[str, Any] | tuple[str, InputError], command: str) -> dict[str, Any] | tuple[str, InputError]:
-    """Return an outcome; if it is the error of a file of another format than the command's, the error says which."""
-    if isinstance(found, dict):
-        return found
-    from scenecypher.importers.detect import told_form
-
-    return found[0], told_form(found[1], command)
 
 
 def _for_each(bring: Callable[[int, Progress], None], count: int, progress: Progress, *, workers: int) -> None:
@@ -216,15 +213,12 @@ def _seldom_collecting() -> Iterator[None]:
 
 def _refuse_same_names(sources: Sequence[Source]) -> list[Source]:
     """Return the sources, with one that fails in place of each whose name an earlier one has."""
-    first: dict[str, Source] = {}
-    return [_checked_name(source, first.setdefault(source.name, source)) for source in sources]
-
-
-def _checked_name(source: Source, first: Source) -> Source:
-    if first is source:
-        return source
-    msg = f"{source.label} would be the scene {source.name} again, after {first.label}; rename one of them"
-    return replace(source, read=partial(fail, InputError(msg)))
+    first, unlike = dict[str, Source](), list[Source]()
+    for source in sources:
+        same = first.setdefault(source.name, source)
+        msg = f"{source.label} would be the scene {source.name} again, after {same.label}; rename one of them"
+        unlike.append(source if same is source else replace(source, read=partial(fail, InputError(msg))))
+    return unlike
 
 
 def fail(error: InputError) -> ImportedScene:
@@ -291,3 +285,50 @@ def _means(scenes: Sequence[dict[str, Any]]) -> str:
 def _failure(label: str, error: InputError) -> dict[str, Any]:
     problems = error.problems if isinstance(error, DocumentError) else (("", str(error)),)
     return {"source": label, "problems": [{"place": place, "cause": cause} for place, cause in problems]}
+
+
+def watch_and_print(place: Path, read: Callable[[Path], ImportedScene], *, versions: int | None, as_json: bool) -> None:
+    """Import the versions of a file or folder as they are written; print a line for each, until interrupted."""
+    from scenecypher.db.store.map_update import MapUpdater
+    from scenecypher.importers.watching import Watch
+
+    told: set[str] = set()
+    watch = Watch(place)
+    with open_store() as store:
+        updater = MapUpdater(store)
+        for version in islice(watch.versions(read), versions):
+            if isinstance(version.read, DocumentError):
+                _print_unreadable(version.read, as_json=as_json)
+                continue
+            done = updater.update(version.read)
+            _print_version(version, done, new={*done.conflicts} - told, as_json=as_json)
+            told = {*done.conflicts}
+
+
+def _print_unreadable(error: DocumentError, *, as_json: bool) -> None:
+    if as_json:
+        problems = [{"place": place, "cause": cause} for place, cause in error.problems]
+        _print_json_line({"file": error.file, "problems": problems})
+    else:
+        errors().print(str(error), markup=False)
+
+
+def _print_version(version: FileVersion, done: Imported, *, new: set[str], as_json: bool) -> None:
+    if as_json:
+        facts = {"name": done.name, "file": str(version.path), "outcome": done.outcome, "version": done.version}
+        counts = {"changes": done.changes, "nodes": done.nodes, "relations": done.relations}
+        _print_json_line(facts | counts | {"skipped": version.skipped, "conflicts": sorted(done.conflicts)})
+        return
+    skipped = f", {counted(version.skipped, 'older version')} skipped" if version.skipped else ""
+    changes = f", {counted(done.changes, 'change')}" if done.outcome == "updated" else ""
+    size = f"{done.nodes:,} nodes, {done.relations:,} relations"
+    line = f"{done.name}: {done.outcome}, version {done.version}{changes}, {size} ({version.path.name}{skipped})"
+    output().print(line, markup=False)
+    for conflict in sorted(new):
+        errors().print(f"conflict: {conflict}", markup=False)
+
+
+def _print_json_line(document: dict[str, Any]) -> None:
+    import json
+
+    print_line(json.dumps(document, ensure_ascii=False))

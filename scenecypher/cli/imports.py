@@ -1,8 +1,8 @@
-"""`scenecypher import`: the commands of all formats."""
+"""`scenecypher import`: the commands of all formats; and `scenecypher domain`: a scene's own actions, from PDDL."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from glob import has_magic
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
+from scenecypher.cli.context import open_store, output, print_json
 from scenecypher.cli.import_sources import (
     SUBSETS,
     as_read,
@@ -29,9 +30,9 @@ from scenecypher.cli.importing import (
     files_at,
     import_and_print,
     sources_of_files,
+    watch_and_print,
 )
-from scenecypher.cli.options import ImportOptions, InVocabulary, with_options
-from scenecypher.cli.watching import watch_and_print
+from scenecypher.cli.options import AsJson, AsTheyAre, ImportOptions, InVocabulary, Name, argument, option, with_options
 from scenecypher.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -39,6 +40,13 @@ if TYPE_CHECKING:
     from scenecypher.db.schema import Declared
     from scenecypher.importers.json_file import JsonLine
     from scenecypher.importers.virtualhome import GraphPart
+    from scenecypher.planner.vocabularies.own_actions import AddedActions
+
+domain_app = typer.Typer(name="domain", help="A scene's own actions, from a PDDL domain.", no_args_is_help=True)
+DomainFile = Annotated[Path, argument("DOMAIN", "A PDDL domain, such as kitchen.pddl.")]
+MappingOption = Annotated[
+    Path | None, option("--mapping", "FILE", "TOML that says how predicates and types are stored.")
+]
 
 
 class _ByContent(TyperGroup):
@@ -52,12 +60,9 @@ class _ByContent(TyperGroup):
 
 ANY: Final = "any"
 DeclareOption = Annotated[
-    list[str] | None,
-    typer.Option("--declare", metavar="NAME", help="A RELATION_TYPE or property of your own; repeat it."),
+    list[str] | None, option("--declare", "NAME", "A RELATION_TYPE or property of your own; repeat it.")
 ]
-StrictOption = Annotated[
-    bool, typer.Option("--strict", help="Refuse what would be left out: NaN, and weights of edges.")
-]
+StrictOption = Annotated[bool, option("--strict", "Refuse what would be left out: NaN, and weights of edges.")]
 import_app = typer.Typer(
     name="import", cls=_ByContent, help="Bring scenes into the database: FILE, or by format.", no_args_is_help=True
 )
@@ -66,9 +71,7 @@ import_app = typer.Typer(
 @import_app.command(ANY)
 @with_options
 def any_file(
-    paths: Annotated[
-        list[str], typer.Argument(metavar="PATH", help="Files, folders or globs, in formats that are known.")
-    ],
+    paths: Annotated[list[str], argument("PATH", "Files, folders or globs, in formats that are known.")],
     *,
     declare: DeclareOption = None,
     strict: StrictOption = False,
@@ -84,12 +87,11 @@ def any_file(
 @with_options
 def virtualhome(
     paths: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="PATH", help="Files, folders or globs of environment graphs; else the public data."),
+        list[str] | None, argument("PATH", "Files, folders or globs of environment graphs; else the public data.")
     ] = None,
     *,
-    only: Annotated[str | None, typer.Option("--only", metavar="ID", help="Only this task, such as 963_2.")] = None,
-    final: Annotated[bool, typer.Option("--final", help="Also the graph after each program, as NAME@final.")] = False,
+    only: Annotated[str | None, option("--only", "ID", "Only this task, such as 963_2.")] = None,
+    final: Annotated[bool, option("--final", "Also the graph after each program, as NAME@final.")] = False,
     how: InVocabulary,
 ) -> None:
     """Import VirtualHome environment graphs: your own, or the 518 of the Embodied Agent Interface."""
@@ -102,9 +104,9 @@ def virtualhome(
 @with_options
 def babyai(
     *,
-    level: Annotated[str, typer.Option("--level", help="trv1, trv2, numqa, or any id of MiniGrid.")],
-    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the first instance.")] = 0,
-    count: Annotated[int, typer.Option("--count", min=1, help="How many instances: SEED, SEED + 1, …")] = 1,
+    level: Annotated[str, option("--level", "trv1, trv2, numqa, or any id of MiniGrid.")],
+    seed: Annotated[int, option("--seed", "The seed of the first instance.", min=0)] = 0,
+    count: Annotated[int, option("--count", "How many instances: SEED, SEED + 1, …", min=1)] = 1,
     how: InVocabulary,
 ) -> None:
     """Import instances of a BabyAI level: two of traversal, one of questions, or one of MiniGrid's own."""
@@ -115,15 +117,13 @@ def babyai(
 @with_options
 def grasif(
     paths: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="PATH", help="Files, folders or globs of GraSIF JSON or pickles; else a --subset."),
+        list[str] | None, argument("PATH", "Files, folders or globs of GraSIF JSON or pickles; else a --subset.")
     ] = None,
     *,
     subset: Annotated[
-        str | None,
-        typer.Option("--subset", metavar="NAME", help="sayplan-office, behavior-1k, robothow or our-office."),
+        str | None, option("--subset", "NAME", "sayplan-office, behavior-1k, robothow or our-office.")
     ] = None,
-    only: Annotated[str | None, typer.Option("--only", metavar="ID", help="Only this scene.")] = None,
+    only: Annotated[str | None, option("--only", "ID", "Only this scene.")] = None,
     how: InVocabulary,
 ) -> None:
     """Import GraSIF scenes: your own JSON files or pickled graphs, or a part of the data set, rebuilt."""
@@ -137,8 +137,7 @@ def grasif(
 @with_options
 def homes(
     paths: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="FOLDER", help="Homes: folders of graph.json and tasks.json, or folders of such."),
+        list[str] | None, argument("FOLDER", "Homes: folders of graph.json and tasks.json, or folders of such.")
     ] = None,
     *,
     how: Annotated[ImportOptions, {"vocabulary", "vectors", "replaces", "dry_run", "as_json"}],
@@ -150,11 +149,11 @@ def homes(
 @import_app.command()
 @with_options
 def networkx(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Files, folders or globs of node-link JSON.")],
+    paths: Annotated[list[str], argument("PATH", "Files, folders or globs of node-link JSON.")],
     *,
     declare: DeclareOption = None,
     strict: StrictOption = False,
-    only: Annotated[str | None, typer.Option("--only", metavar="NAME", help="Only this file, without .json.")] = None,
+    only: Annotated[str | None, option("--only", "NAME", "Only this file, without .json.")] = None,
     how: ImportOptions,
 ) -> None:
     """Import graphs that `networkx.node_link_data` wrote: your own nodes and edges in known words."""
@@ -170,25 +169,17 @@ def networkx(
 @import_app.command()
 @with_options
 def dsg(
-    paths: Annotated[
-        list[str] | None, typer.Argument(metavar="PATH", help="Files, folders or globs of spark-dsg JSON.")
-    ] = None,
+    paths: Annotated[list[str] | None, argument("PATH", "Files, folders or globs of spark-dsg JSON.")] = None,
     *,
     labels: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--labels", metavar="FILE", help="A label space, which names label numbers; a second is of rooms."
-        ),
+        list[Path] | None, option("--labels", "FILE", "A label space, which names label numbers; a second is of rooms.")
     ] = None,
     strict: StrictOption = False,
     watch: Annotated[
-        Path | None,
-        typer.Option("--watch", metavar="FILE|DIR", help="Import each new version of one map as it is written."),
+        Path | None, option("--watch", "FILE|DIR", "Import each new version of one map as it is written.")
     ] = None,
-    versions: Annotated[
-        int | None, typer.Option("--versions", min=1, help="With --watch: stop after this many versions.")
-    ] = None,
-    only: Annotated[str | None, typer.Option("--only", metavar="NAME", help="Only this file, without .json.")] = None,
+    versions: Annotated[int | None, option("--versions", "With --watch: stop after this many versions.", min=1)] = None,
+    only: Annotated[str | None, option("--only", "NAME", "Only this file, without .json.")] = None,
     how: ImportOptions,
 ) -> None:
     """Import 3D scene graphs that Hydra or spark-dsg saved: objects, places, rooms, buildings, and where they are."""
@@ -217,19 +208,23 @@ def dsg(
 @import_app.command("json")
 @with_options
 def documents(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Files, folders or globs of scene documents.")],
-    *,
-    how: ImportOptions,
+    paths: Annotated[list[str], argument("PATH", "Files, folders or globs of scene documents.")], *, how: ImportOptions
 ) -> None:
     """Import SceneCypher's own JSON documents, as `scenes export` writes them, under the names that stand in them."""
     import_and_print(_of_documents(paths), how, command="json")
 
 
 def _of_documents(paths: Sequence[str]) -> Iterator[Source]:
-    """Return a source for each document."""
+    """Yield a source for each document, whose name stands in it. One that can't be read fails when it is imported."""
     from scenecypher.importers.scene_json import read_document
 
-    return _read_at_once(paths, read_document)
+    for path, _ in files_at(paths):
+        try:
+            scene = read_document(path)
+        except InputError as error:
+            yield Source(str(path), path.name, partial(fail, error))
+        else:
+            yield Source(str(path), scene.name, partial(as_read, scene))
 
 
 def _of_any(paths: Sequence[str], declared: Declared, *, strict: bool) -> Iterator[Source]:
@@ -271,12 +266,74 @@ def _of_lines(path: Path, declared: Declared, *, strict: bool) -> Iterator[Sourc
         yield Source(f"{path}:{line.number}", name, partial(read, line, name))
 
 
-def _read_at_once(paths: Sequence[str], read: Callable[[Path], ImportedScene]) -> Iterator[Source]:
-    """Yield a source for each file, whose name stands in it. One that can't be read fails when it is imported."""
-    for path, _ in files_at(paths):
-        try:
-            scene = read(path)
-        except InputError as error:
-            yield Source(str(path), path.name, partial(fail, error))
-        else:
-            yield Source(str(path), scene.name, partial(as_read, scene))
+@domain_app.command()
+def add(scene: Name, domain: DomainFile, *, mapping: MappingOption = None, as_json: AsJson = False) -> None:
+    """Give a scene the actions of a PDDL domain in place of its vocabulary's; its graph and history stay.
+
+    Several domains add up; one of a name that the scene has replaces that one.
+
+    Predicates become states, relations, classes and kinds by their names, or as a mapping file says. What can't be
+    mapped is named with its line (exit code 2).
+    """
+    from scenecypher.planner.vocabularies.own_actions import add_actions
+
+    with open_store() as store:
+        added = add_actions(store, scene, domain, mapping=mapping)
+    if as_json:
+        print_json(
+            {"scene": scene, "domain": added.domain.name, "actions": _names(added), "stored_as": {**added.forms}}
+        )
+        return
+    out = output()
+    instead = " in place of its earlier ones" if added.replaced else ""
+    also = f", besides those of {', '.join(added.besides)}" if added.besides else ""
+    head = f"{scene} has {len(_names(added))} actions of the domain {added.domain.name}{instead}{also}:"
+    out.print(head, markup=False)
+    out.print(f"  {', '.join(_names(added))}", markup=False)
+    out.print("predicates are stored as:", markup=False)
+    for name, form in added.forms.items():
+        out.print(f"  {name}: {form}", markup=False)
+    for note in added.domain.notes:
+        out.print(note, markup=False)
+
+
+@domain_app.command()
+def remove(scene: Name) -> None:
+    """Take a scene's own actions away: it has those of its vocabulary again. Its graph and history stay."""
+    from scenecypher.planner.vocabularies.own_actions import remove_actions
+
+    with open_store() as store:
+        info = remove_actions(store, scene)
+    output().print(f"{scene} has the actions of the vocabulary {info.vocabulary}", markup=False)
+
+
+@domain_app.command()
+def show(scene: Name) -> None:
+    """Print the PDDL domain of a scene's own actions."""
+    with open_store() as store:
+        declared = store.find(scene).declared
+    if not declared.domain:
+        raise InputError(f"{scene} has no actions of its own; `scenecypher act {scene} --list` shows those that it has")
+    typer.echo(declared.domain, nl=False)
+
+
+@import_app.command("pddl")
+@with_options
+def import_pddl(
+    problem: Annotated[Path, argument("PROBLEM", "A PDDL problem.")],
+    *,
+    domain: Annotated[Path, option("--domain", "DOMAIN", "The PDDL domain of the problem.")],
+    mapping: MappingOption = None,
+    name: Annotated[str | None, option("--name", "The scene's name; else pddl/ and the problem's.")] = None,
+    how: AsTheyAre,
+) -> None:
+    """Import a PDDL problem: its objects and initial facts as a scene, its domain's actions, its goal for `plan`."""
+    from scenecypher.planner.vocabularies.own_actions import NAME_PREFIX, read_pddl_scene
+
+    named = name or NAME_PREFIX + problem.stem
+    read = partial(read_pddl_scene, problem, domain, mapping=mapping, name=named)
+    import_and_print([Source(str(problem), named, read)], how)
+
+
+def _names(added: AddedActions) -> list[str]:
+    return [action.name for action in added.domain.actions]

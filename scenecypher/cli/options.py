@@ -1,20 +1,151 @@
-"""Options that several commands share, as classes whose fields are options, and commands that take such a class."""
+"""Options that several commands share, what a shell completes in them, and commands that take a class of options."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, Final, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Final, get_args, get_origin
 
 import typer
 
-from scenecypher.cli.completion import vocabularies
+from scenecypher.errors import SceneCypherError
 
+if TYPE_CHECKING:
+    from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.db.store.connection import Address, Database
+    from scenecypher.settings import Settings
+
+MOST: Final = 200
+"""Node ids that are offered at once."""
+TIMEOUT_S: Final = 1.0
+"""The time for a connection, and for a query."""
 LIMITS: Final = "Limits"
 """The panel of help with what a command may use."""
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+def scene_names(incomplete: str) -> list[str]:
+    """Return the names of the scenes that begin with `incomplete`; none if the database does not answer."""
+    from scenecypher.db.store.catalog import list_scenes
+
+    with suppress(SceneCypherError, OSError), _running_database() as database:
+        return _starting([scene.name for scene in list_scenes(database)], incomplete)
+    return []
+
+
+def vocabularies(incomplete: str) -> list[str]:
+    """Return the known vocabularies that start with `incomplete`."""
+    from scenecypher.db.vocabulary import vocabulary_names
+
+    return _starting(vocabulary_names(), incomplete)
+
+
+def method_names(incomplete: str) -> list[str]:
+    """Return the names of the planning methods that begin with `incomplete`."""
+    from scenecypher.planner.methods import METHODS
+
+    return _starting(METHODS, incomplete)
+
+
+def node_ids(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the ids of the scene's nodes that begin with `incomplete`; none if the database does not answer."""
+    with suppress(SceneCypherError, OSError), _open_scene(ctx) as (database, scene):
+        return _ids(database, scene, incomplete)
+    return []
+
+
+def agent_ids(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the ids of the scene's agents that begin with `incomplete`; none if the database does not answer."""
+    with suppress(SceneCypherError, OSError), _open_scene(ctx) as (database, scene):
+        return _ids(database, scene, incomplete, kind="Agent")
+    return []
+
+
+def calls(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the actions of the scene that begin with `incomplete`: names, or one action with the nodes to act on.
+
+    None if the database does not answer.
+    """
+    from scenecypher.planner.vocabularies.registry import operators_of
+
+    with suppress(SceneCypherError, OSError), _open_scene(ctx) as (database, scene):
+        operators = operators_of(scene.vocabulary)
+        name, bracket, written = incomplete.partition("(")
+        names = [name] if bracket else _starting(operators, name)
+        if len(names) != 1 or names[0] not in operators:
+            return names if not bracket else []
+        return list(_calls_of(database, scene, names[0], written, arity=len(operators[names[0]].parameters)))
+    return []
+
+
+def _calls_of(database: Database, scene: SceneInfo, name: str, written: str, *, arity: int) -> Iterator[str]:
+    """Yield the calls of an action whose arguments are `written` so far, one argument further."""
+    *before, last = written.split(",")
+    if len(before) >= arity:
+        if arity == 0:
+            yield f"{name}()"
+        return
+    end = ")" if len(before) + 1 == arity else ", "
+    arguments = [argument.strip() for argument in before]
+    for node_id in _ids(database, scene, last.strip()):
+        yield f"{name}({', '.join([*arguments, node_id])}{end}"
+
+
+def _ids(database: Database, scene: SceneInfo, start: str, *, kind: str | None = None) -> list[str]:
+    from scenecypher.db.store.load import node_ids
+
+    return node_ids(database, scene, start, kind=kind, most=MOST, timeout_s=TIMEOUT_S)
+
+
+@contextmanager
+def _open_scene(ctx: typer.Context) -> Iterator[tuple[Database, SceneInfo]]:
+    """The database and the scene that the command line names so far. Raises SceneNotFound, DatabaseUnavailable."""
+    from scenecypher.db.store.catalog import find_scene
+
+    with _running_database() as database:
+        # Before an option's value is typed, the parser leaves the arguments unassigned.
+        yield database, find_scene(database, ctx.params.get("scene") or next(iter(ctx.args), ""))
+
+
+@contextmanager
+def _running_database() -> Iterator[Database]:
+    """The configured server, never started here. Raises DatabaseUnavailable soon if it does not answer."""
+    from scenecypher.db.store.connection import Database
+    from scenecypher.settings import Settings
+
+    with Database(_running_address(Settings()), connect_timeout_s=TIMEOUT_S, retry_s=0) as database:
+        yield database
+
+
+def _running_address(settings: Settings) -> Address:
+    """Return where the configured server runs. Raises DatabaseUnavailable if no local one does."""
+    from scenecypher.db.connect import address_of
+    from scenecypher.db.local import status
+    from scenecypher.errors import DatabaseUnavailable
+
+    if settings.neo4j_uri is None and status(settings) is None:
+        raise DatabaseUnavailable("no local server runs; start it with `scenecypher db start`")
+    return address_of(settings, tell=lambda _: None)
+
+
+def _starting(words: Iterable[str], start: str) -> list[str]:
+    return [word for word in words if word.startswith(start)]
+
+
+def option(*told: str, **more: Any) -> Any:
+    """Return an option as the help tells it: its names, a word for its value unless it is a switch, what it is for."""
+    *names, words = told
+    metavar = None if names[-1].startswith("-") else names.pop()
+    return typer.Option(*names, metavar=metavar, help=words, **more)
+
+
+def argument(metavar: str, words: str, **more: Any) -> Any:
+    """Return an argument as the help tells it."""
+    return typer.Argument(metavar=metavar, help=words, **more)
+
+
+AsJson = Annotated[bool, option("--json", "Print JSON.")]
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -48,7 +179,7 @@ def _is_annotated(parameter: Parameter) -> bool:
 
 
 def _timeout(name: str, words: str) -> Any:
-    return typer.Option(name, metavar="SECONDS", rich_help_panel=LIMITS, help=words)
+    return option(name, "SECONDS", words, rich_help_panel=LIMITS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,24 +217,20 @@ class ImportOptions:
 
     vocabulary: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--vocabulary",
-            metavar="NAME",
-            help="The actions that the scenes allow, in place of the format's.",
+            "NAME",
+            "The actions that the scenes allow, in place of the format's.",
             autocompletion=vocabularies,
         ),
     ] = None
-    agent: Annotated[
-        str | None, typer.Option("--agent", metavar="NAME", help="Add an agent of this name, where a scene has none.")
-    ] = None
-    place: Annotated[str | None, typer.Option("--in", metavar="ROOM", help="The room of the added agent.")] = None
-    vectors: Annotated[
-        str | None, typer.Option("--vectors", metavar="MODEL", help="The model of the nodes' vectors, or wordllama.")
-    ] = None
-    replaces: Annotated[
-        bool, typer.Option("--replace", help="Replace a scene of the name even if that ends its history.")
-    ] = False
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False
+    agent: Annotated[str | None, option("--agent", "NAME", "Add an agent of this name, where a scene has none.")] = None
+    place: Annotated[str | None, option("--in", "ROOM", "The room of the added agent.")] = None
+    vectors: Annotated[str | None, option("--vectors", "MODEL", "The model of the nodes' vectors, or wordllama.")] = (
+        None
+    )
+    replaces: Annotated[bool, option("--replace", "Replace a scene of the name even if that ends its history.")] = False
+    dry_run: Annotated[bool, option("--dry-run", "Check and count; write nothing.")] = False
     as_json: AsJson = False
 
 
@@ -111,3 +238,14 @@ AsTheyAre = Annotated[ImportOptions, {"replaces", "dry_run", "as_json"}]
 """Options of imports that change nothing of their scenes."""
 InVocabulary = Annotated[ImportOptions, {"vocabulary", "replaces", "dry_run", "as_json"}]
 """Options of imports that have agents and no vectors."""
+
+
+Name = Annotated[str, argument("SCENE", "A scene's name, as `scenes list` shows it.", autocompletion=scene_names)]
+ReadName = Annotated[
+    str,
+    argument(
+        "SCENE",
+        "A scene, or an earlier state of it: SCENE@7 (a version), SCENE@2026-11-23T10:15 (a time).",
+        autocompletion=scene_names,
+    ),
+]

@@ -1,4 +1,4 @@
-"""`scenecypher plan`: a task in words, carried out step by step."""
+"""`scenecypher plan`: a task in words, carried out step by step; and `scenecypher methods`, the ways to plan."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ import typer
 
 from scenecypher.cli import INTERRUPTED
 from scenecypher.cli.approval import person_there
-from scenecypher.cli.completion import method_names
-from scenecypher.cli.context import errors, open_database
-from scenecypher.cli.methods import list_methods
-from scenecypher.cli.options import LIMITS, AsJson, PlanTimeouts, with_options
-from scenecypher.cli.scenes import Name
-from scenecypher.cli.session_view import show_events
+from scenecypher.cli.context import errors, open_database, output, print_json
+from scenecypher.cli.history import show_events
+from scenecypher.cli.options import LIMITS, AsJson, Name, PlanTimeouts, argument, method_names, option, with_options
 from scenecypher.cli.worlds import (
     OBSERVER_HELP,
     ROBOT_HELP,
@@ -33,6 +30,8 @@ from scenecypher.errors import InputError
 from scenecypher.files import log_file
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scenecypher.planner.sessions.events import Event
     from scenecypher.planner.sessions.recipe import Recipe
     from scenecypher.planner.sessions.recording import RunRecorder
@@ -42,72 +41,119 @@ METHOD: Final = "stepwise"
 SWITCHES: Final = "Switches, by default as the method has them"
 
 
+def methods(
+    name: Annotated[str | None, argument("NAME", "One method; else all.", autocompletion=method_names)] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """List the methods that `plan --method` takes, or show one: its paper, its ablations, its data sets."""
+    from scenecypher.planner.methods import METHODS, recipe_named
+
+    chosen = METHODS if name is None else {name: recipe_named(name)}
+    if as_json:
+        print_json([_method_document(each, recipe) for each, recipe in chosen.items()])
+    elif name is None:
+        _list_methods(METHODS)
+    else:
+        _show_method(_method_document(name, chosen[name]))
+
+
+def list_methods(wanted: bool) -> None:  # noqa: FBT001 - the form of Typer's callbacks
+    """Print the methods and end the command, if that is wanted."""
+    from scenecypher.planner.methods import METHODS
+
+    if wanted:
+        _list_methods(METHODS)
+        raise typer.Exit
+
+
+def _list_methods(recipes: Mapping[str, Recipe]) -> None:
+    width = max(map(len, recipes)) + 2
+    for each, recipe in recipes.items():
+        output().print(f"{each:<{width}}{recipe.words}", markup=False, highlight=False)
+
+
+def _show_method(of: Mapping[str, Any]) -> None:
+    out = output()
+    out.print(f"{of['method']}: {of['words']}", markup=False)
+    out.print(f"  from: {of['paper'] or 'ours'}", markup=False)
+    for name, words in of["ablations"].items():
+        out.print(f"  --ablation {name}: {words}", markup=False)
+    for data_set, cell in of["data_sets"].items():
+        out.print(f"  {data_set}: {cell}", markup=False, style="dim")
+
+
+def _method_document(name: str, recipe: Recipe) -> dict[str, Any]:
+    from scenecypher.importers.datasets import DATASETS
+    from scenecypher.planner.methods.matrix import matrix_cell
+
+    return {
+        "method": name,
+        "words": recipe.words,
+        "paper": recipe.paper or None,
+        "ablations": {ablation.name: ablation.words for ablation in recipe.ablations},
+        "data_sets": {data_set: matrix_cell(name, data_set) for data_set in DATASETS},
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Options:
     """Options that a run keeps: None for what was not given, which a resumed run takes from its beginning."""
 
     method: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--method",
             "-m",
-            metavar="NAME",
-            help=f"How decisions are made, by default {METHOD}; `--list-methods` shows the ways.",
+            "NAME",
+            f"How decisions are made, by default {METHOD}; `--list-methods` shows the ways.",
             autocompletion=method_names,
         ),
     ] = None
     ablations: Annotated[
-        list[str] | None,
-        typer.Option("--ablation", metavar="NAME", help="Leave a part of the method out; may be given several times."),
+        list[str] | None, option("--ablation", "NAME", "Leave a part of the method out; may be given several times.")
     ] = None
     steps: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--max-steps",
+            "N",
+            "Decisions, a plan's actions among them; else what a task grants, or 30; without a model 1,000.",
             min=1,
-            metavar="N",
             rich_help_panel=LIMITS,
-            help="Decisions, a plan's actions among them; else what a task grants, or 30; without a model 1,000.",
         ),
     ] = None
-    tokens: Annotated[
-        int | None, typer.Option("--max-tokens", min=1, metavar="N", rich_help_panel=LIMITS, help="Tokens at most.")
-    ] = None
+    tokens: Annotated[int | None, option("--max-tokens", "N", "Tokens at most.", min=1, rich_help_panel=LIMITS)] = None
     seconds: Annotated[
-        float | None,
-        typer.Option("--max-seconds", min=0, metavar="SECONDS", rich_help_panel=LIMITS, help="Seconds at most."),
+        float | None, option("--max-seconds", "SECONDS", "Seconds at most.", min=0, rich_help_panel=LIMITS)
     ] = None
     fix: Annotated[
         bool | None,
-        typer.Option(
-            "--fix/--no-fix", rich_help_panel=SWITCHES, help="First do what stands in the way, by rule; else by method."
-        ),
+        option("--fix/--no-fix", "First do what stands in the way, by rule; else by method.", rich_help_panel=SWITCHES),
     ] = None
     reprompt: Annotated[
         bool | None,
-        typer.Option(
-            "--reprompt/--no-reprompt", rich_help_panel=SWITCHES, help="Tell the model why an action is infeasible."
-        ),
+        option("--reprompt/--no-reprompt", "Tell the model why an action is infeasible.", rich_help_panel=SWITCHES),
     ] = None
     belief: Annotated[
         bool | None,
-        typer.Option(
+        option(
             "--belief/--no-belief",
+            "Decide by SCENE@belief, made where absent: what was seen, and what may be; else by method.",
             rich_help_panel=SWITCHES,
-            help="Decide by SCENE@belief, made where absent: what was seen, and what may be; else by method.",
         ),
     ] = None
     schema: Annotated[
         Literal["environment", "scene"] | None,
-        typer.Option(
+        option(
             "--schema",
-            metavar="FORM",
-            help="`environment` or `scene`: show the schema of any such scene, or this one's; else by method.",
+            "FORM",
+            "`environment` or `scene`: show the schema of any such scene, or this one's; else by method.",
         ),
     ] = None
-    world: Annotated[str | None, typer.Option("--world", metavar="WORLD", help=WORLD_HELP)] = None
-    robot: Annotated[str | None, typer.Option("--robot", metavar="URL", help=ROBOT_HELP)] = None
-    observer: Annotated[str | None, typer.Option("--observer", metavar="LOOK", help=OBSERVER_HELP)] = None
+    world: Annotated[str | None, option("--world", "WORLD", WORLD_HELP)] = None
+    robot: Annotated[str | None, option("--robot", "URL", ROBOT_HELP)] = None
+    observer: Annotated[str | None, option("--observer", "LOOK", OBSERVER_HELP)] = None
 
     @property
     def place(self) -> dict[str, str]:
@@ -136,43 +182,33 @@ class _Options:
 def plan(
     scene: Name,
     instruction: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="INSTRUCTION", help="The task in words; else a --goal, a --task, or the scene's own goal."
-        ),
+        str | None, argument("INSTRUCTION", "The task in words; else a --goal, a --task, or the scene's own goal.")
     ] = None,
     *,
     task: Annotated[
-        str | None,
-        typer.Option("--task", metavar="ID", help="A task of a data set, as `tasks list` shows it, or FOLDER/ID."),
+        str | None, option("--task", "ID", "A task of a data set, as `tasks list` shows it, or FOLDER/ID.")
     ] = None,
     goal: Annotated[
-        str | None,
-        typer.Option("--goal", metavar="FACTS", help="What shall hold, such as 'mug ON shelf; fridge is closed'."),
+        str | None, option("--goal", "FACTS", "What shall hold, such as 'mug ON shelf; fridge is closed'.")
     ] = None,
     how: _Options,
     _listed: Annotated[
-        bool, typer.Option("--list-methods", is_eager=True, callback=list_methods, help="List the methods, and end.")
+        bool, option("--list-methods", "List the methods, and end.", is_eager=True, callback=list_methods)
     ] = False,
     timeouts: PlanTimeouts,
     ask_back: Annotated[
         Literal["never", "unclear", "always"] | None,
-        typer.Option(
+        option(
             "--ask-back",
-            metavar="WHEN",
-            rich_help_panel=SWITCHES,
-            help="Ask which thing is meant: `never`, where it is `unclear`, or `always` where several fit; by default "
+            "WHEN",
+            "Ask which thing is meant: `never`, where it is `unclear`, or `always` where several fit; by default "
             "`unclear` at a terminal, else `never`.",
+            rich_help_panel=SWITCHES,
         ),
     ] = None,
-    log: Annotated[
-        Path | None, typer.Option("--log", metavar="FILE", help="Write each event as a JSON line, in a new file.")
-    ] = None,
+    log: Annotated[Path | None, option("--log", "FILE", "Write each event as a JSON line, in a new file.")] = None,
     resume: Annotated[
-        str | None,
-        typer.Option(
-            "--resume", metavar="RUN|LOG", help="Go on with a run, or the session that wrote LOG, as it was begun."
-        ),
+        str | None, option("--resume", "RUN|LOG", "Go on with a run, or the session that wrote LOG, as it was begun.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -1,18 +1,18 @@
-"""Files that `scenecypher scenes` writes of a scene: its page and figures, its vectors, an archive."""
+"""Files of scenes: pages and figures, vectors, and archives of one scene or all, by `db backup` and `db restore`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
 
-from scenecypher.cli.context import open_store, progress_bar, tell
+from scenecypher.cli.context import counted, open_store, output, print_json, progress_bar, tell
+from scenecypher.cli.options import AsJson, argument, option
 from scenecypher.errors import InputError
 from scenecypher.files import write_files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from scenecypher.db.store.load import LoadedScene
     from scenecypher.db.store.scene_store import SceneStore
     from scenecypher.ui.render import KeptVersion
@@ -25,8 +25,7 @@ def write_pages(store: SceneStore, snapshot: LoadedScene, wanted: Mapping[str, P
     from scenecypher.floorplan.figure import figure_of
     from scenecypher.floorplan.home_view import view_of
     from scenecypher.floorplan.layout import drawing_of
-    from scenecypher.ui.drawing import cytoscape
-    from scenecypher.ui.render import home_file, png_of
+    from scenecypher.ui.render import cytoscape, home_file, png_of
 
     title = f"{snapshot.info.name} at version {snapshot.info.version}"
     files: dict[Path, str | bytes] = {}
@@ -71,7 +70,6 @@ def export_vectors(store: SceneStore, scene: LoadedScene, file: Path) -> str:
 
 def export_archive(scene: str, file: Path | None, form: str) -> None:
     """Write an archive of one scene."""
-    from scenecypher.cli.archives import print_archived
     from scenecypher.db.archive.backup import back_up
 
     if file is None or form != "json":
@@ -79,3 +77,63 @@ def export_archive(scene: str, file: Path | None, form: str) -> None:
     with open_store() as store, progress_bar(f"reading {scene}") as progress:
         done = back_up(store.database, file, scenes=[store.find(scene)], progress=progress)
     print_archived(file, done.scenes, done.totals)
+
+
+def backup(
+    file: Annotated[Path, argument("FILE", "The archive to write; one that is there is replaced.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Write all scenes with their whole history into one file, which `db restore` takes back on any server.
+
+    Scenes that change meanwhile are archived as they were at one moment; nobody has to wait.
+    """
+    from scenecypher.db.archive.backup import back_up
+
+    with open_store() as store, progress_bar("reading the scenes") as progress:
+        done = back_up(store.database, file, progress=progress)
+    print_archived(file, done.scenes, done.totals, as_json=as_json)
+
+
+def restore(
+    file: Annotated[Path, argument("FILE", "An archive of `db backup` or `scenes export`.")],
+    *,
+    name: Annotated[str | None, option("--as", "NAME", "The name of the scene, if the archive has one.")] = None,
+    prefix: Annotated[str, option("--prefix", "TEXT", "Put this before each name, such as old/.")] = "",
+    replace: Annotated[bool, option("--replace", "Replace scenes that have the same names.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the scenes of an archive back, with their whole history: all of them, or none.
+
+    The file is checked to its end before anything is written.
+    """
+    from scenecypher.db.archive.restore import Naming, check_archive, restore_archive
+
+    if name is not None and prefix:
+        raise InputError("give either --as or --prefix: one names a single world, the other all scenes")
+    naming = Naming(name, prefix, replaces=replace)
+    with open_store() as store:
+        with progress_bar(f"checking {file}") as progress:
+            contents = check_archive(store.database, file, naming, progress=progress)
+        with progress_bar("restoring") as progress:
+            names = restore_archive(store.database, file, contents, naming, progress=progress)
+    if as_json:
+        print_json({"scenes": list(names), **contents.totals})
+        return
+    output().print(f"restored {archived_words(len(contents.scenes), contents.totals)}", markup=False)
+
+
+def print_archived(file: Path, scenes: int, totals: Mapping[str, int], *, as_json: bool = False) -> None:
+    """Print what was written into an archive."""
+    if as_json:
+        print_json({"file": str(file), "scenes": scenes, **totals})
+        return
+    output().print(f"wrote {file}: {archived_words(scenes, totals)}", markup=False)
+
+
+def archived_words(scenes: int, totals: Mapping[str, int]) -> str:
+    """Return how much an archive holds, in words."""
+    nouns = {"nodes": "node", "relations": "relation", "Event": "event"}
+    if totals.get("Run"):
+        nouns["Run"] = "run"
+    return ", ".join([counted(scenes, "scene"), *(counted(totals.get(name, 0), noun) for name, noun in nouns.items())])

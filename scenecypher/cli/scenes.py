@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from scenecypher.cli.completion import scene_names, vocabularies
 from scenecypher.cli.context import open_store, output, print_json, progress_bar, tell
-from scenecypher.cli.options import AsJson
+from scenecypher.cli.options import AsJson, argument, option, scene_names, vocabularies
+from scenecypher.cli.options import Name as Name  # noqa: PLC0414 - a command imports it from here
+from scenecypher.cli.options import ReadName as ReadName  # noqa: PLC0414
 from scenecypher.cli.scene_files import export_archive, export_vectors, write_pages
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError
@@ -25,18 +26,6 @@ if TYPE_CHECKING:
 
 scenes_app = typer.Typer(name="scenes", help="The scenes in the database.", no_args_is_help=True)
 
-Name = Annotated[
-    str,
-    typer.Argument(metavar="SCENE", help="A scene's name, as `scenes list` shows it.", autocompletion=scene_names),
-]
-ReadName = Annotated[
-    str,
-    typer.Argument(
-        metavar="SCENE",
-        help="A scene, or an earlier state of it: SCENE@7 (a version), SCENE@2026-11-23T10:15 (a time).",
-        autocompletion=scene_names,
-    ),
-]
 COUNTS_SHOWN: Final = 30
 """Names in a line of counts."""
 
@@ -70,14 +59,10 @@ def show_scene(
     scene: ReadName,
     *,
     as_json: AsJson = False,
-    html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write it as one page that needs no server.")
-    ] = None,
-    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write the home as a figure.")] = None,
-    png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Write the figure as pixels.")] = None,
-    versions: Annotated[
-        int, typer.Option("--versions", metavar="N", min=0, max=200, help="Let the page play the last N versions.")
-    ] = 0,
+    html: Annotated[Path | None, option("--html", "FILE", "Write it as one page that needs no server.")] = None,
+    svg: Annotated[Path | None, option("--svg", "FILE", "Write the home as a figure.")] = None,
+    png: Annotated[Path | None, option("--png", "FILE", "Write the figure as pixels.")] = None,
+    versions: Annotated[int, option("--versions", "N", "Let the page play the last N versions.", min=0, max=200)] = 0,
 ) -> None:
     """Show a scene's contents: its places, and counts of nodes and relations by kind."""
     wanted = {name: file for name, file in (("html", html), ("svg", svg), ("png", png)) if file}
@@ -102,11 +87,9 @@ def show_scene(
 @scenes_app.command("tree")
 def show_tree(
     scene: ReadName,
-    of: Annotated[
-        str | None, typer.Argument(metavar="NODE", help="A room or thing: its id, name or class; else the whole scene.")
-    ] = None,
+    of: Annotated[str | None, argument("NODE", "A room or thing: its id, name or class; else the whole scene.")] = None,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="Walls and floors too.")] = False,
+    everything: Annotated[bool, option("--all", "Walls and floors too.")] = False,
 ) -> None:
     """Show rooms, furniture and things as a tree: what is where, what is held, and states in brackets."""
     from scenecypher.db.palette import line_colour
@@ -133,15 +116,11 @@ def _counts(counts: dict[str, int]) -> str:
 @scenes_app.command()
 def export(
     scene: ReadName,
-    file: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The file to write; standard output if none.")
-    ] = None,
+    file: Annotated[Path | None, option("--out", "-o", "The file to write; standard output if none.")] = None,
     *,
-    form: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="json, grasif, virtualhome, networkx or dsg.")
-    ] = "json",
+    form: Annotated[str, option("--format", "FORMAT", "json, grasif, virtualhome, networkx or dsg.")] = "json",
     with_history: Annotated[
-        bool, typer.Option("--with-history", help="Write an archive of the scene and its history to the file of --out.")
+        bool, option("--with-history", "Write an archive of the scene and its history to the file of --out.")
     ] = False,
 ) -> None:
     """Write a scene as SceneCypher's own JSON document, or in another format that can hold all of it.
@@ -179,14 +158,12 @@ def set_scene(
     scene: Name,
     *,
     vocabulary: Annotated[
-        str | None,
-        typer.Option("--vocabulary", metavar="NAME", help="The actions that it allows.", autocompletion=vocabularies),
+        str | None, option("--vocabulary", "NAME", "The actions that it allows.", autocompletion=vocabularies)
     ] = None,
-    agent: Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Add an agent of this name.")] = None,
-    place: Annotated[str | None, typer.Option("--in", metavar="ROOM", help="The room of the added agent.")] = None,
+    agent: Annotated[str | None, option("--agent", "NAME", "Add an agent of this name.")] = None,
+    place: Annotated[str | None, option("--in", "ROOM", "The room of the added agent.")] = None,
     clock: Annotated[
-        str | None,
-        typer.Option("--clock", metavar="TIME", help="The time of what happens from now on, simulated or recorded."),
+        str | None, option("--clock", "TIME", "The time of what happens from now on, simulated or recorded.")
     ] = None,
 ) -> None:
     """Give a scene another vocabulary, an agent if it has none, or a clock of its own. Its history goes on."""
@@ -214,7 +191,7 @@ def set_scene(
 
 
 @scenes_app.command()
-def copy(scene: ReadName, to: Annotated[str, typer.Argument(metavar="NEW", help="The copy's name.")]) -> None:
+def copy(scene: ReadName, to: Annotated[str, argument("NEW", "The copy's name.")]) -> None:
     """Copy a scene, or an earlier state of it, SCENE@VERSION or SCENE@TIME; the copy's history starts empty."""
     with open_store() as store, progress_bar(f"copying {scene}") as progress:
         info = store.copy(scene, to, progress=progress)
@@ -222,11 +199,7 @@ def copy(scene: ReadName, to: Annotated[str, typer.Argument(metavar="NEW", help=
 
 
 @scenes_app.command()
-def delete(
-    scene: Name,
-    *,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-) -> None:
+def delete(scene: Name, *, yes: Annotated[bool, option("--yes", "-y", "Do not ask.")] = False) -> None:
     """Delete a scene with its history. `db clean` frees the space."""
     with open_store() as store:
         info = store.find(scene)
@@ -242,15 +215,12 @@ def delete(
 def diff_scenes(
     scene: ReadName,
     other: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[OTHER]", help="The scene, or the earlier state, to compare with.", autocompletion=scene_names
-        ),
+        str | None, argument("[OTHER]", "The scene, or the earlier state, to compare with.", autocompletion=scene_names)
     ] = None,
     *,
-    since: Annotated[int | None, typer.Option("--since", help="Compare with an earlier version of SCENE.")] = None,
+    since: Annotated[int | None, option("--since", "Compare with an earlier version of SCENE.")] = None,
     replaced: Annotated[
-        bool, typer.Option("--replaced", help="Compare with the generation that an import replaced last.")
+        bool, option("--replaced", "Compare with the generation that an import replaced last.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -291,15 +261,8 @@ def print_delta(delta: Delta, *, as_json: bool) -> None:
 
 def summary(info: SceneInfo) -> dict[str, Any]:
     """Return a scene's facts as a JSON document."""
-    return {
-        "name": info.name,
-        "role": info.role,
-        "vocabulary": info.vocabulary,
-        "version": info.version,
-        "nodes": info.nodes,
-        "relations": info.relations,
-        "source": info.source,
-    }
+    told = ("name", "role", "vocabulary", "version", "nodes", "relations", "source")
+    return {name: getattr(info, name) for name in told}
 
 
 def contents(snapshot: LoadedScene) -> dict[str, Any]:

@@ -13,12 +13,9 @@ from typing import Annotated, Final
 
 import typer
 
-from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import errors, open_database, output, print_error
-from scenecypher.cli.options import PlanTimeouts, with_options
-from scenecypher.cli.scenes import Name
-from scenecypher.cli.session_commands import COMMANDS, Quit, run_line
-from scenecypher.cli.session_state import SessionState
+from scenecypher.cli.options import Name, PlanTimeouts, method_names, option, with_options
+from scenecypher.cli.session_commands import COMMANDS, Quit, SessionState, run_line
 from scenecypher.cli.worlds import (
     OBSERVER_HELP,
     ROBOT_HELP,
@@ -45,15 +42,13 @@ Read = Callable[[], str]
 def session(
     scene: Name,
     *,
-    method: Annotated[
-        str, typer.Option("--method", "-m", help="How `plan` decides.", autocompletion=method_names)
-    ] = "stepwise",
+    method: Annotated[str, option("--method", "-m", "How `plan` decides.", autocompletion=method_names)] = "stepwise",
     belief: Annotated[
-        bool, typer.Option("--belief", help="Act by SCENE@belief, made where absent: what was seen, and what may be.")
+        bool, option("--belief", "Act by SCENE@belief, made where absent: what was seen, and what may be.")
     ] = False,
-    world: Annotated[str, typer.Option("--world", metavar="|".join(WORLDS), help=WORLD_HELP)] = SCENE,
-    robot: Annotated[str | None, typer.Option("--robot", metavar="URL", help=ROBOT_HELP)] = None,
-    observer: Annotated[str, typer.Option("--observer", metavar="truth|noisy:SEED", help=OBSERVER_HELP)] = TRUTH,
+    world: Annotated[str, option("--world", "|".join(WORLDS), WORLD_HELP)] = SCENE,
+    robot: Annotated[str | None, option("--robot", "URL", ROBOT_HELP)] = None,
+    observer: Annotated[str, option("--observer", "truth|noisy:SEED", OBSERVER_HELP)] = TRUTH,
     timeouts: PlanTimeouts,
 ) -> None:
     """Plan in a scene step by step, and act and undo in between, line by line. `help` lists the commands.

@@ -1,19 +1,20 @@
-"""`scenecypher tasks`: list, show and check the tasks of the data sets or of a file."""
+"""`scenecypher tasks`: list, show and check the tasks of the data sets or of a file, and write them as PDDL."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenecypher.cli.context import errors, open_store, output, print_json
-from scenecypher.cli.options import AsJson
+from scenecypher.cli.context import errors, open_database, open_store, output, print_json
+from scenecypher.cli.options import AsJson, Timeouts, argument, option, with_options
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError, SceneNotFound, ServiceError, did_you_mean
+from scenecypher.files import write_files
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.imported import ImportedScene
@@ -26,13 +27,12 @@ if TYPE_CHECKING:
 tasks_app = typer.Typer(
     name="tasks", help="The tasks of the data sets, and whether they are done.", no_args_is_help=True
 )
-
-TaskId = Annotated[str, typer.Argument(metavar="TASK", help="A task's id, as `tasks list` shows it: eai/963_2.")]
+TaskId = Annotated[str, argument("TASK", "A task's id, as `tasks list` shows it: eai/963_2.")]
 File = Annotated[
-    Path | None,
-    typer.Option("--file", metavar="FILE", help="Take the tasks of this GraSIF file or folder, by the ids in it."),
+    Path | None, option("--file", "FILE", "Take the tasks of this GraSIF file or folder, by the ids in it.")
 ]
 LONGEST_LINE = 90
+HERE = Path()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,43 +44,35 @@ class TaskSource:
     command: str
 
 
-@dataclass(slots=True)
-class Listing:
-    """Tasks, and the unreadable data sets with the reason."""
-
-    tasks: list[Task] = field(default_factory=list)
-    missing: dict[str, str] = field(default_factory=dict)
-
-
 @tasks_app.command("list")
 def list_tasks(
     *,
-    dataset: Annotated[str | None, typer.Option("--dataset", metavar="NAME", help="Only this data set.")] = None,
+    dataset: Annotated[str | None, option("--dataset", "NAME", "Only this data set.")] = None,
     file: File = None,
-    category: Annotated[str | None, typer.Option("--category", help="Only this category of the source's.")] = None,
-    goal: Annotated[str | None, typer.Option("--goal", help="Only goals of: graph, actions, both, question.")] = None,
-    about: Annotated[str, typer.Option("--about", metavar="TEXT", help="Only where id or instruction has TEXT.")] = "",
+    category: Annotated[str | None, option("--category", "Only this category of the source's.")] = None,
+    goal: Annotated[str | None, option("--goal", "Only goals of: graph, actions, both, question.")] = None,
+    about: Annotated[str, option("--about", "TEXT", "Only where id or instruction has TEXT.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """List tasks: id, kind of goal, scene and instruction; and count them."""
     _check_kind(goal)
-    listing = _of_file(file) if file else _of_datasets(dataset)
-    listing.tasks = [
+    found, missing = ([task for _, task in _tasks_of(file)], {}) if file else _of_datasets(dataset)
+    tasks = [
         task
-        for task in listing.tasks
+        for task in found
         if category in {None, task.category}
         and goal in {None, task.goal_kind}
         and about.casefold() in f"{task.id} {task.instruction}".casefold()
     ]
     if as_json:
-        print_json({"tasks": list(map(_row, listing.tasks)), "counts": _counts(listing), "missing": listing.missing})
+        print_json({"tasks": list(map(_row, tasks)), "counts": _counts(tasks), "missing": missing})
         return
-    rows = [(task.id, task.goal_kind, task.scene, _line(task.instruction)) for task in listing.tasks]
+    rows = [(task.id, task.goal_kind, task.scene, _line(task.instruction)) for task in tasks]
     print_table(list(map(Column, ("task", "goal", "scene", "instruction"))), rows)
-    for name, counts in _counts(listing).items():
+    for name, counts in _counts(tasks).items():
         parts = ", ".join(f"{number:,} {what}" for what, number in counts.items())
         output().print(f"{name}: {parts}", style="dim", markup=False)
-    for name, why in listing.missing.items():
+    for name, why in missing.items():
         errors().print(f"{name} is left out: {why}", style="yellow", markup=False)
 
 
@@ -108,7 +100,7 @@ def show_task(task_id: TaskId, *, file: File = None, as_json: AsJson = False) ->
 @tasks_app.command()
 def check(
     task_id: TaskId,
-    scene: Annotated[str | None, typer.Argument(metavar="[SCENE]", help="Where; else the task's own scene.")] = None,
+    scene: Annotated[str | None, argument("[SCENE]", "Where; else the task's own scene.")] = None,
     *,
     file: File = None,
     as_json: AsJson = False,
@@ -136,10 +128,6 @@ def _check_kind(goal: str | None) -> None:
         raise InputError(f"no goals are of kind {goal[:60]!r}{did_you_mean(goal[:60], kinds)}; give {', '.join(kinds)}")
 
 
-def _of_file(file: Path) -> Listing:
-    return Listing([task for _, task in _tasks_of(file)])
-
-
 def _tasks_of(file: Path) -> Iterator[tuple[ImportedScene, Task]]:
     """Yield the tasks of a GraSIF file, or of a folder of them, each with its scene. Raises InputError."""
     if file.is_dir():
@@ -153,19 +141,20 @@ def _tasks_of(file: Path) -> Iterator[tuple[ImportedScene, Task]]:
     yield from ((scene, task) for task in tasks)
 
 
-def _of_datasets(name: str | None) -> Listing:
-    """Return all tasks of the data set `name`; without a name, of each installed one."""
+def _of_datasets(name: str | None) -> tuple[list[Task], dict[str, str]]:
+    """Return all tasks of the data set `name`; without one, of all, and why those that can't be read are missing."""
     from scenecypher.importers import datasets
 
     if name is not None:
-        return Listing(list(datasets.dataset(name).tasks()))
-    listing = Listing()
+        return list(datasets.dataset(name).tasks()), {}
+    tasks: list[Task] = []
+    missing: dict[str, str] = {}
     for row in datasets.DATASETS.values():
         try:
-            listing.tasks += row.tasks()
+            tasks += row.tasks()
         except (InputError, ServiceError) as error:
-            listing.missing[row.name] = str(error)
-    return listing
+            missing[row.name] = str(error)
+    return tasks, missing
 
 
 def find_task(task_id: str, file: Path | None) -> TaskSource:
@@ -209,10 +198,10 @@ def _row(task: Task) -> dict[str, Any]:
     }
 
 
-def _counts(listing: Listing) -> dict[str, dict[str, int]]:
+def _counts(tasks: Sequence[Task]) -> dict[str, dict[str, int]]:
     """Return the number of tasks by data set and kind of goal; ids in a file need not name a data set."""
     counts: dict[str, Counter[str]] = {}
-    for task in listing.tasks:
+    for task in tasks:
         name, slash, _ = task.id.partition("/")
         counts.setdefault(name if slash else "in all", Counter())[task.goal_kind] += 1
     return {name: {"tasks": counted.total(), **dict(sorted(counted.items()))} for name, counted in counts.items()}
@@ -271,3 +260,30 @@ def _print_check(task: Task, scene: SceneInfo, done: GoalCheck) -> None:
 def _line(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
+
+
+@tasks_app.command()
+@with_options
+def pddl(
+    task_id: TaskId,
+    scene: Annotated[str | None, argument("[SCENE]", "Where; else the task's own scene.")] = None,
+    *,
+    into: Annotated[Path, option("--into", "FOLDER", "Where domain.pddl and problem.pddl are written.")] = HERE,
+    timeouts: Annotated[Timeouts, {"engine_timeout_s"}],
+    file: File = None,
+) -> None:
+    """Write a task as PDDL as `plan --method symbolic` first asks the engine: on the part that its goal is about."""
+    from scenecypher.planner.symbolic.plan import PlanRequest, export_pddl
+
+    found = find_task(task_id, file)
+    if not found.task.has_graph_goal:
+        raise InputError(f"{task_id} has no goal on the graph: choose one of `scenecypher tasks list --goal graph`")
+    with open_database(timeouts) as db:
+        info = scene_of(db.store, scene, found)
+        question = PlanRequest(found.task.goal, info.vocabulary, db.settings.engine_timeout_s)
+        domain, problem = export_pddl(question, db.store.now(info).graph)
+    files: dict[Path, str | bytes] = {into / "domain.pddl": domain, into / "problem.pddl": problem}
+    write_files(files, makes_folder=True)
+    output().print(f"{' and '.join(map(str, files))} written", markup=False)
+    if found.task.action_goals:
+        errors().print("the task's action goals are not part of the PDDL problem", style="yellow", markup=False)

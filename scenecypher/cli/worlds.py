@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -12,10 +11,7 @@ from scenecypher.cli.context import output
 from scenecypher.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
-    from scenecypher.chat.model import Model
     from scenecypher.db.store.catalog import SceneInfo
-    from scenecypher.db.store.scene_store import SceneStore
-    from scenecypher.planner.perception.naming import KnownNode
     from scenecypher.planner.sessions.budget import UsageMeter
     from scenecypher.planner.worlds.environment import Environment
     from scenecypher.scenes import SceneDatabase
@@ -47,18 +43,6 @@ class WorldOptions:
         return self.world == SCENE and self.seed is None
 
 
-@dataclass(frozen=True, slots=True)
-class Eyes:
-    """The model that reads pictures; with `accept`, also a look is merged that contradicts most of the belief.
-
-    With `tells_earlier`, it is told what was or may be there.
-    """
-
-    model: Model
-    accept: bool
-    tells_earlier: bool
-
-
 def world_options(world: str, observer: str, robot: str | None = None) -> WorldOptions:
     """Parse the options. Raises InputError."""
     if robot is not None and world == SCENE:
@@ -80,41 +64,25 @@ def world_behind(
 ) -> Environment | None:
     """Return the world behind a scene, None for the scene itself; `meter` counts the tokens of its pictures.
 
-    These are read by a model, with `tells_earlier` told what was or may be there; a robot may send none, so there it
-    may be missing. Raises InputError if the scene has no
-    such world.
+    With `tells_earlier` the model that reads these is told what was or may be there. Raises InputError if the scene has
+    no such world.
     """
-    from scenecypher.planner.sessions.budget import MeteredVisionModel
-    from scenecypher.planner.sessions.setup import NoModel
-
-    store = db.store
-    reads = of.world == "human" or (of.world == ROBOT and db.settings.live_model)
-    model = MeteredVisionModel(db.vision_model() if reads else NoModel(), meter)
-    eyes = Eyes(model, db.settings.accept_looks, tells_earlier)
-    world = _world(store, scene, of=of, actor=actor, eyes=eyes)
-    if world is None or of.seed is None:
-        return world
     from scenecypher.planner.perception.truth import NoisyObserver
-    from scenecypher.planner.worlds.environment import ObservedWorld
+    from scenecypher.planner.worlds.environment import ObservedWorld, SceneEnvironment
 
-    classes = [node.class_ for node in store.load(scene.name).graph.nodes.values() if node.kind == "Object"]
-    return ObservedWorld(world, NoisyObserver(world, seed=of.seed, classes=classes))
-
-
-def _world(store: SceneStore, scene: SceneInfo, *, of: WorldOptions, actor: str, eyes: Eyes) -> Environment | None:
     match of.world:
         case "minigrid":
-            return _minigrid(scene)
-        case "human":
-            return _person(store, scene, eyes)
-        case "robot":
-            return _robot(store, scene, eyes, of.robot)
+            world: Environment = _minigrid(scene)
+        case "human" | "robot":
+            world = _looked_at(db, scene, of, meter, tells_earlier=tells_earlier)
         case _ if of.seed is None:
             return None
         case _:
-            from scenecypher.planner.worlds.environment import SceneEnvironment
-
-            return SceneEnvironment(store, scene, actor=actor)
+            world = SceneEnvironment(db.store, scene, actor=actor)
+    if of.seed is None:
+        return world
+    classes = [node.class_ for node in db.store.load(scene.name).graph.nodes.values() if node.kind == "Object"]
+    return ObservedWorld(world, NoisyObserver(world, seed=of.seed, classes=classes))
 
 
 def _minigrid(scene: SceneInfo) -> Environment:
@@ -128,29 +96,28 @@ def _minigrid(scene: SceneInfo) -> Environment:
     return MiniGridEnvironment(named[1], int(named[2]))
 
 
-def _person(store: SceneStore, scene: SceneInfo, eyes: Eyes) -> Environment:
+def _looked_at(
+    db: SceneDatabase, scene: SceneInfo, of: WorldOptions, meter: UsageMeter, *, tells_earlier: bool
+) -> Environment:
+    """Return the world of a person or a robot, whose pictures a model reads: a robot may send none, and need none."""
+    from scenecypher.planner.perception.naming import known_node_reader
+    from scenecypher.planner.sessions.budget import MeteredVisionModel
+    from scenecypher.planner.sessions.setup import NoModel
+    from scenecypher.planner.worlds.belief import find_or_create_belief
     from scenecypher.planner.worlds.human import HumanEnvironment
-
-    return HumanEnvironment(_answer, model=eyes.model, known=_known(store, scene, eyes), accept=eyes.accept)
-
-
-def _robot(store: SceneStore, scene: SceneInfo, eyes: Eyes, url: str) -> Environment:
     from scenecypher.robots.environment import RobotEnvironment
     from scenecypher.robots.link import RobotLink, door_to
 
-    link = RobotLink(door_to(url))
-    return RobotEnvironment(link, model=eyes.model, known=_known(store, scene, eyes), accept=eyes.accept)
-
-
-def _known(store: SceneStore, scene: SceneInfo, eyes: Eyes) -> Callable[[str], KnownNode]:
-    """Return what tells of a node what the belief about the scene has."""
-    from scenecypher.planner.perception.naming import known_node_reader
-    from scenecypher.planner.worlds.belief import find_or_create_belief
-
-    belief = find_or_create_belief(store, scene)
-    return known_node_reader(
-        lambda: store.now(belief).graph, vocabulary=belief.vocabulary, tells_earlier=eyes.tells_earlier
+    reads = of.world == "human" or db.settings.live_model
+    model = MeteredVisionModel(db.vision_model() if reads else NoModel(), meter)
+    link = RobotLink(door_to(of.robot)) if of.world == ROBOT else None
+    belief, accept = find_or_create_belief(db.store, scene), db.settings.accept_looks
+    known = known_node_reader(
+        lambda: db.store.now(belief).graph, vocabulary=belief.vocabulary, tells_earlier=tells_earlier
     )
+    if link is None:
+        return HumanEnvironment(_answer, model=model, known=known, accept=accept)
+    return RobotEnvironment(link, model=model, known=known, accept=accept)
 
 
 def _answer(question: str) -> str:

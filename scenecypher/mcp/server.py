@@ -1,4 +1,4 @@
-"""The protocol's server: the table of tools, each scene's schema and tree as resources, and a prompt.
+"""The protocol's server: the table of tools, each scene's schema and tree as resources, a prompt; and its front door.
 
 No state is kept between calls but of those that wait for a person's answer. Tools run in threads, since the database's
 driver waits; the event loop only speaks.
@@ -13,8 +13,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version as installed
 from queue import Empty, Queue
-from threading import Event
-from typing import Any, Final, TypeAlias, TypeVar
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from uuid import uuid4
 
 import anyio
@@ -26,19 +26,22 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from scenecypher.errors import ReplyRejected, SceneCypherError, ServiceError
-from scenecypher.mcp.front import Front
 from scenecypher.mcp.prompts import INSTRUCTIONS, PROMPTS, prompt_text
-from scenecypher.mcp.resources import RESOURCE_KINDS, Place, place_of, uri_of
-from scenecypher.mcp.watching import Watch
+from scenecypher.mcp.watching import RESOURCE_KINDS, Place, Watch, place_of, uri_of
 from scenecypher.planner.actions.ruled import Answer, AskBack
 from scenecypher.tools.calling import arguments_schema, call_tool, result_schema, tool_named
-from scenecypher.tools.desk import Desk
+from scenecypher.tools.desk import Desk, Homes, OnlyScene
 from scenecypher.tools.table import Tool, tools_served
+
+if TYPE_CHECKING:
+    from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.home import Home
+    from scenecypher.readable import ReadableHome
+    from scenecypher.scenes import SceneDatabase
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 Report: TypeAlias = Callable[[str], None]
 T = TypeVar("T")
-
 SCENES_ON_PAGE: Final = 100
 THREADS: Final = 16
 """Calls that run at once; further ones wait for their turn."""
@@ -49,6 +52,47 @@ ANSWER_S: Final = 600
 ANSWER: Final = "answer"
 """The field of a question's form, and the key of the request in a result that asks."""
 ANY: Final = "any of them"
+
+
+class Front:
+    """The homes that a server shows: all of a database, or those of the scene `only`. Safe to share between threads."""
+
+    def __init__(self, connect: Callable[[], SceneDatabase], *, only: str | None = None) -> None:
+        self._connect, self._only = connect, only
+        self._lock = Lock()
+        self._database: SceneDatabase | None = None
+
+    def home(self, name: str) -> Home:
+        """Return the home of a scene. Raises SceneNotFound, DatabaseUnavailable, InputError."""
+        return self._homes().home(name)
+
+    def home_at(self, name: str) -> ReadableHome:
+        """Return the home of a scene, as it is or as it was. Raises as `home` does."""
+        return self._homes().home_at(name)
+
+    def scenes(self) -> list[SceneInfo]:
+        """Return the facts of all scenes. Raises DatabaseUnavailable, InputError."""
+        return self._homes().scenes()
+
+    def _homes(self) -> Homes:
+        """Return the homes; the first call connects, and the next one does so again if it failed.
+
+        A local server that does not run any more is started again.
+        """
+        with self._lock:
+            if self._database is not None and not self._database.store.database.ensure_running():
+                self._database.close()
+                self._database = None
+            if self._database is None:
+                self._database = self._connect()
+        return self._database if self._only is None else OnlyScene(self._database, self._only)
+
+    def close(self) -> None:
+        """Close the connections, if there are any."""
+        with self._lock:
+            if self._database is not None:
+                self._database.close()
+                self._database = None
 
 
 @dataclass(slots=True)

@@ -12,8 +12,7 @@ import anyio
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
-from scenecypher.mcp.front import Front
-from scenecypher.mcp.server import HomeServer
+from scenecypher.mcp.server import Front, HomeServer
 from scenecypher.ui.guard import TokenGuard
 
 PATH: Final = "/mcp"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from scenecypher.errors import ReplyRejected, SceneCypherError, did_you_mean
+from scenecypher.errors import ReplyRejected, SceneCypherError, ServiceError, did_you_mean
 from scenecypher.tools.desk import Desk, OneHome
 from scenecypher.tools.results import Result
 from scenecypher.tools.table import Tool, tools_served
@@ -27,7 +27,7 @@ def call_tool(tools: Mapping[str, Tool], name: str, given: Mapping[str, Any], de
         arguments = tool.arguments.model_validate(given)
     except ValidationError as error:
         raise ReplyRejected(_problems(name, tool, error)) from None
-    return tool.run(desk, arguments)
+    return tool.run(desk, **{it: getattr(arguments, it) for it in tool.arguments.model_fields})
 
 
 def tool_named(tools: Mapping[str, Tool], name: str) -> Tool:
@@ -41,7 +41,6 @@ def tool_named(tools: Mapping[str, Tool], name: str) -> Tool:
 def arguments_schema(tool: Tool, *, without_scene: bool = False) -> dict[str, Any]:
     """Return the JSON schema of a tool's arguments; `without_scene` if the scene is known already."""
     schema: dict[str, Any] = _untitled(tool.arguments.model_json_schema())
-    del schema["description"]
     if without_scene and tool.is_of_scene:
         del schema["properties"]["scene"]
         schema["required"] = [it for it in schema["required"] if it != "scene"]
@@ -91,8 +90,6 @@ class HomeTools:
 
         Raises ServiceError if the database or a model service fails.
         """
-        from scenecypher.errors import ServiceError
-
         try:
             return self.run(name, _object(name, arguments)).text()
         except ServiceError:

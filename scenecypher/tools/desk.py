@@ -111,14 +111,6 @@ class OneHome:
         return [self.only.info]
 
 
-def _nothing(_: str) -> None:
-    pass
-
-
-def _go_on() -> bool:
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class Desk:
     """The scenes of a tool call; `report` hears of each step, and `is_stopped` is asked between two of them.
@@ -127,6 +119,6 @@ class Desk:
     """
 
     homes: Homes
-    report: Callable[[str], None] = _nothing
-    is_stopped: Callable[[], bool] = _go_on
+    report: Callable[[str], None] = lambda _: None
+    is_stopped: Callable[[], bool] = lambda: False
     ask: Answer | None = None

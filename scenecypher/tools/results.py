@@ -201,21 +201,16 @@ class HistoryEvents(Result):
         shown: list[HistoryEvent] = []
         lines: list[str] = []
         for event in reversed(events):
-            shown.append(_event(event, lines, undone=event.version in undone))
+            shown.append(
+                HistoryEvent(
+                    **event_times(event),
+                    **{name: getattr(event, name) for name in ("version", "actor", "action", "kind")},
+                    undone=event.version in undone,
+                    **Changes.lines(event.delta, lines),
+                )
+            )
             lines += shown[-1].changes
         return cls(version=version, events=shown[::-1])
-
-
-def _event(event: Event, before: Sequence[str], *, undone: bool) -> HistoryEvent:
-    return HistoryEvent(
-        version=event.version,
-        **event_times(event),
-        actor=event.actor,
-        action=event.action,
-        kind=event.kind,
-        undone=undone,
-        **Changes.lines(event.delta, before),
-    )
 
 
 class Undone(Changes):

@@ -1,10 +1,15 @@
-"""Addresses of the pages about one scene at one version."""
+"""Addresses of the pages about one scene at one version, and the fields of addresses and forms, checked when read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 from urllib.parse import urlencode
+
+from scenecypher.errors import InputError
+
+Fields: TypeAlias = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,50 +19,26 @@ class Address:
     scene: str
     version: int | None = None
 
-    def home(self, **fields: object) -> str:
-        """Return the address of the home, at this version unless `fields` name another."""
-        return self._of("/home", **fields)
+    def to(self, page: str, **fields: object) -> str:
+        """Return the address of a page, of a part of one, or of its data, such as ``home``; at this version.
 
-    def newest(self) -> Address:
-        """Return the address of the scene as it is now."""
-        return Address(self.scene)
+        `fields` are added, and may name another version; None is the scene as it is now.
+        """
+        given = {"scene": self.scene, "version": self.version, **fields}
+        return f"/{page}?{urlencode({name: value for name, value in given.items() if value is not None})}"
 
-    def node(self, node: str) -> str:
-        """Return the address of all that is known of a node."""
-        return self._of("/node", id=node)
 
-    def map(self, found: Iterable[str]) -> str:
-        """Return the address of what the map draws, with nodes that stand out."""
-        return self._of("/map", found=",".join(found))
+def required(fields: Fields, name: str) -> str:
+    """Return a field's text. Raises InputError if it is empty."""
+    text = fields.get(name, "").strip()
+    if not text:
+        raise InputError(f"the field {name!r} is empty; fill it in")
+    return text
 
-    def timeline(self) -> str:
-        """Return the address of the versions and runs, for the line below the map."""
-        return self._of("/timeline")
 
-    def live(self) -> str:
-        """Return the address that tells of each new version."""
-        return self._of("/live")
-
-    def thumbnail(self) -> str:
-        """Return the address of the home as a small picture."""
-        return self._of("/thumbnail")
-
-    def inspect(self, node: str) -> str:
-        """Return the address of what a node is and what can be done with it, a part of a page."""
-        return self._of("/inspect", id=node)
-
-    def room(self, node: str) -> str:
-        """Return the address of the things in a room, a part of a page."""
-        return self._of("/room", id=node)
-
-    def runs(self) -> str:
-        """Return the address of what was carried out and asked here."""
-        return self._of("/runs")
-
-    def belief(self) -> str:
-        """Return the address of the belief beside its world."""
-        return self._of("/belief")
-
-    def _of(self, path: str, **fields: object) -> str:
-        version = {} if self.version is None else {"version": self.version}
-        return f"{path}?{urlencode({'scene': self.scene, **version, **fields}, doseq=True)}"
+def number(fields: Fields, name: str) -> int | None:
+    """Return a whole number, None if the field is not given. Raises InputError."""
+    text = fields.get(name, "")
+    if text and not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise InputError(f"{name} {text[:40]!r} is no whole number")
+    return int(text) if text else None

@@ -54,20 +54,20 @@ class Guard:
         headers = _headers(scope)
         query = parse_qs(scope["query_string"].decode("latin-1"))
         if headers.get("host") not in _hosts(self._host):
-            return await _refuse(send, 421, OTHER_HOST)
+            return await _send(send, 421, OTHER_HOST)
         if self._is_known(headers):
             return await self._answer(scope, headers, receive, send)
         if self._takes(query.pop(TOKEN, [""])[0]):
             rest = f"?{urlencode(query, doseq=True)}" if query else ""
             return await self._welcome(send, _path(scope["path"]) + rest)
-        return await _refuse(send, 403, NO_ACCESS)
+        return await _send(send, 403, NO_ACCESS)
 
     async def _answer(self, scope: Scope, headers: Mapping[str, str], receive: Receive, send: Send) -> None:
         """Answer a browser that is in."""
         if scope["method"] == "POST" and headers.get("origin") not in _origins(self._host):
-            return await _refuse(send, 403, "Changes are taken from this server's own pages only.")
+            return await _send(send, 403, "Changes are taken from this server's own pages only.")
         if scope["method"] == "POST" and scope["path"] == LINK:
-            return await _send(send, 200, self._link(), [])
+            return await _send(send, 200, self._link())
         return await self._app(scope, receive, _with_headers(send))
 
     def _is_known(self, headers: Mapping[str, str]) -> bool:
@@ -116,12 +116,12 @@ class TokenGuard:
             return await _only_lifespan(self._app, scope, receive, send)
         headers = _headers(scope)
         if headers.get("host") not in _hosts(self._host):
-            return await _refuse(send, 421, OTHER_HOST)
+            return await _send(send, 421, OTHER_HOST)
         if headers.get("origin", f"http://{self._host}") not in _origins(self._host):
-            return await _refuse(send, 403, "Pages of other origins may not use this server.")
+            return await _send(send, 403, "Pages of other origins may not use this server.")
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.casefold() != "bearer" or not secrets.compare_digest(token.encode(), self._token.encode()):
-            return await _refuse(send, 401, NO_TOKEN, [(b"www-authenticate", b"Bearer")])
+            return await _send(send, 401, NO_TOKEN, [(b"www-authenticate", b"Bearer")])
         return await self._app(scope, receive, _with_headers(send))
 
 
@@ -150,18 +150,10 @@ async def _only_lifespan(app: ASGIApp, scope: Scope, receive: Receive, send: Sen
         await send({"type": "websocket.close", "code": 1008})
 
 
-async def _refuse(send: Send, status: int, text: str, head: Sequence[tuple[bytes, bytes]] = ()) -> None:
-    await _send(send, status, text, [*head])
-
-
-async def _send(send: Send, status: int, text: str, head: list[tuple[bytes, bytes]]) -> None:
-    start = {"type": "http.response.start", "status": status, "headers": head + _plain()}
-    await _with_headers(send)(start)
+async def _send(send: Send, status: int, text: str, head: Sequence[tuple[bytes, bytes]] = ()) -> None:
+    plain = (b"content-type", b"text/plain; charset=utf-8")
+    await _with_headers(send)({"type": "http.response.start", "status": status, "headers": [*head, plain]})
     await send({"type": "http.response.body", "body": text.encode() + b"\n"})
-
-
-def _plain() -> list[tuple[bytes, bytes]]:
-    return [(b"content-type", b"text/plain; charset=utf-8")]
 
 
 def _with_headers(send: Send) -> Send:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from threading import RLock
@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from scenecypher.db.graph.change import nodes_of
 from scenecypher.db.rules import rules_of
+from scenecypher.db.store.catalog import lookup_scene
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.db.store.history import last_events
 from scenecypher.db.store.rewind import reach, scene_at
@@ -19,7 +20,7 @@ from scenecypher.db.store.runs import RunInfo, find_run, latest_runs, read_lines
 from scenecypher.errors import InputError, RuleBroken, SceneCypherError, UnknownReference
 from scenecypher.floorplan.figure import thumbnail_of
 from scenecypher.floorplan.followed import FollowedDrawing, Patch
-from scenecypher.floorplan.home_view import HomeView, Mark, Viewer, changed_nodes, nodes_with, view_of, viewer_of
+from scenecypher.floorplan.home_view import Mark, changed_nodes, nodes_with, view_of, viewer_of
 from scenecypher.floorplan.layout import drawing_of
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.ruled import ApprovalNeeded
@@ -28,22 +29,17 @@ from scenecypher.planner.vocabularies.registry import operators_of
 from scenecypher.planner.worlds.belief import belief_name
 from scenecypher.retriever.retrieval import NOTICES, cell_text
 from scenecypher.tree import SceneTree
-from scenecypher.ui.address import Address
-from scenecypher.ui.belief_view import Group, compare
-from scenecypher.ui.doable import doable
-from scenecypher.ui.drawing import drawn
-from scenecypher.ui.fields import Fields, number, required
+from scenecypher.ui.address import Address, Fields, number, required
 from scenecypher.ui.plans import PagePlans
-from scenecypher.ui.render import OPEN_NODES, render
-from scenecypher.ui.run_view import Frame, frames_of
-from scenecypher.ui.timeline import timeline_of
+from scenecypher.ui.render import OPEN_NODES, drawn, render
+from scenecypher.ui.views import Frame, Group, compare, doable, frames_of, timeline_of
 from scenecypher.wording import counted
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.delta import Delta
     from scenecypher.db.graph.scene import Node, Relation, SceneGraph
     from scenecypher.db.store.catalog import SceneInfo
-    from scenecypher.db.store.history import Event, EventHead
+    from scenecypher.db.store.history import Event
     from scenecypher.planner.actions.ruled import AskBack
     from scenecypher.scenes import SceneDatabase
 
@@ -57,16 +53,6 @@ RELATIONS_SHOWN: Final = 200
 FOUND_SHOWN: Final = 100
 TYPED: Final = ("text", "fix", "method", "goal", "paused", "name", "revert")
 """The fields of a home's forms, which keep what was typed after a refusal."""
-
-
-@dataclass(frozen=True, slots=True)
-class HomeRow:
-    """A card of the list of homes; `last` is its last event, None if there was none."""
-
-    info: SceneInfo
-    address: str
-    thumbnail: str
-    last: EventHead | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,17 +112,10 @@ class LoadedHome:
         """Check if the list of rooms is closed at first, and the map sent after the page."""
         return len(self.graph.nodes) > OPEN_NODES
 
-    def viewer(
-        self,
-        *,
-        found: Collection[str] = (),
-        changed: Collection[str] = (),
-        everything: bool = False,
-        is_brief: bool = False,
-    ) -> Viewer:
-        """Return what makes the view with marks."""
-        tree = self.drawn.tree if self.drawn else SceneTree(self.graph)
-        return viewer_of(tree, everything=everything, found=found, changed=changed, is_brief=is_brief)
+    @property
+    def tree(self) -> SceneTree:
+        """The containment tree, that of the drawing if there is one."""
+        return self.drawn.tree if self.drawn else SceneTree(self.graph)
 
 
 class Pages:
@@ -155,21 +134,11 @@ class Pages:
         wanted = fields.get("q", "").strip()
         infos = self._store.scenes()
         found = [it for it in infos if wanted.casefold() in f"{it.name}\n{it.vocabulary}".casefold()]
-        last = last_events(self._store.database, found[:HOMES_SHOWN])
-        rows = [
-            HomeRow(it, Address(it.name).home(), Address(it.name).thumbnail(), last.get(it.key))
-            for it in found[:HOMES_SHOWN]
-        ]
-        more = max(0, len(found) - HOMES_SHOWN)
-        return render(
-            "fleet.html",
-            title="Homes",
-            total=len(infos),
-            wanted=wanted,
-            homes=rows,
-            more=more,
-            can_import=not self._read_only,
-        )
+        shown, more = found[:HOMES_SHOWN], max(0, len(found) - HOMES_SHOWN)
+        last = last_events(self._store.database, shown)
+        homes = [(it, Address(it.name), last.get(it.key)) for it in shown]
+        told = {"total": len(infos), "wanted": wanted, "homes": homes, "more": more}
+        return render("fleet.html", title="Homes", can_import=not self._read_only, **told)
 
     def home(self, fields: Fields, error: SceneCypherError | None = None, answered: Answered | None = None) -> str:
         """Return a home: map, rooms, furniture and things, with what an answer or a version's event is about marked.
@@ -188,8 +157,8 @@ class Pages:
             found += _nodes_in(home.graph, answered.rows)[:FOUND_SHOWN] if answered else []
             found += nodes_with(home.graph, wanted)[:FOUND_SHOWN] if wanted else []
             changed = changed_nodes(event.delta) if event else frozenset[str]()
-            viewer = home.viewer(found=found, changed=changed, everything="all" in fields, is_brief=home.is_large)
-            view = viewer.view()
+            marks = {"found": found, "changed": changed}
+            view = viewer_of(home.tree, everything="all" in fields, is_brief=home.is_large, **marks).view()
         scene, version, newest = info.name, home.version, info.version
         return render(
             "home.html",
@@ -204,11 +173,11 @@ class Pages:
             found=found,
             wanted=wanted,
             refused=self._refused(scene, fields),
-            belief=info.role == "world" and self._has_belief(scene),
+            belief=info.role == "world" and lookup_scene(self._store.database, belief_name(scene)) is not None,
             address=Address(scene, None if version == newest else version),
             open=not home.is_large,
-            drawing=None if home.is_large else _drawing(home, view),
-            map_address=Address(scene, version).map(found),
+            drawing=None if home.is_large else drawing_of(home.graph, view).document(),
+            map_address=Address(scene, version).to("map", found=",".join(found)),
             typed=typed,
             error=str(error or ""),
             remedies=_remedies(error),
@@ -225,7 +194,7 @@ class Pages:
         wanted = required(fields, "id")
         with self._drawing:
             info, home = self._at(fields)
-            room = home.viewer().room(wanted)
+            room = viewer_of(home.tree).room(wanted)
         if room is None:
             raise UnknownReference(f"{info.name} has no room {wanted!r}; open its page again, which shows them")
         address = Address(info.name, home.version if "version" in fields else None)
@@ -259,7 +228,8 @@ class Pages:
         if "belief" in fields:
             groups = self._compared(info, home)
             drawing["belief"] = [it.document(group.state) for group in groups for it in group.things]
-        return JSONResponse(drawing | {"version": home.version, "event": _words(event)})
+        words = f"{event.action} by {event.actor}" if event else ""
+        return JSONResponse(drawing | {"version": home.version, "event": words})
 
     def timeline(self, fields: Fields) -> Response:
         """Return the versions of a home, its runs and their refusals, for the line below the map."""
@@ -442,15 +412,6 @@ class Pages:
             home.event = next(iter(self._store.history(info, after=home.version - 1, limit=1)), None)
         return home.event
 
-    def _has_belief(self, scene: str) -> bool:
-        from scenecypher.db.store.catalog import lookup_scene
-
-        return lookup_scene(self._store.database, belief_name(scene)) is not None
-
-
-def _drawing(home: LoadedHome, view: HomeView) -> dict[str, Any]:
-    return drawing_of(home.graph, view).document()
-
 
 def _node_of(graph: SceneGraph, scene: str, version: int, fields: Fields) -> Node:
     node = graph.nodes.get(required(fields, "id"))
@@ -500,11 +461,8 @@ def _named(rows: tuple[tuple[Any, ...], ...]) -> Iterable[str]:
 
 def _nodes_in(graph: SceneGraph, rows: tuple[tuple[Any, ...], ...]) -> list[str]:
     """Return the ids of the nodes that rows name by their ids or names."""
-    return [it for text in dict.fromkeys(_named(rows)) for it in _nodes_named(graph, text)]
-
-
-def _words(event: Event | None) -> str:
-    return f"{event.action} by {event.actor}" if event else ""
+    texts = dict.fromkeys(_named(rows))
+    return [it for text in texts for it in ([text] if text in graph else graph.by_name.get(text, ()))]
 
 
 def _actions(vocabulary: str) -> list[str]:
@@ -513,7 +471,3 @@ def _actions(vocabulary: str) -> list[str]:
         return [*operators_of(vocabulary)]
     except InputError:
         return []
-
-
-def _nodes_named(graph: SceneGraph, text: str) -> Iterable[str]:
-    return [text] if text in graph else graph.by_name.get(text, ())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, suppress
 from itertools import islice
 from threading import Condition, Thread
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from scenecypher.scenes import SceneDatabase
 
 Pace: TypeAlias = Literal["going", "paused", "stopping"]
+Button: TypeAlias = Literal["pause", "step", "go", "stop"]
 
 _log: Final = logging.getLogger("scenecypher.page")
 
+BUTTONS: Final[Mapping[Button, Pace]] = {"pause": "paused", "step": "paused", "go": "going", "stop": "stopping"}
+"""The buttons of a plan, with the pace that it has then."""
 RUNS_SEARCHED: Final = 200
 """The latest runs of a scene among which the one that has just begun is looked for."""
 END_S: Final = 10.0
@@ -169,21 +172,16 @@ class PagePlans:
         """Answer a plan's question. Raises InputError."""
         self._under_way(number).answer(question, said)
 
-    def pause(self, number: int) -> None:
-        """Pause a plan before its next step. Raises InputError if it is not under way."""
-        self._under_way(number).set_pace("paused")
+    def press(self, number: int, button: Button) -> None:
+        """Pause a plan before its next step, let it go on, stop it after the step that is under way, or take one step.
 
-    def step(self, number: int) -> None:
-        """Take one step of a plan, and pause it. Raises InputError if it is not under way."""
-        self._under_way(number).step()
-
-    def go_on(self, number: int) -> None:
-        """Let a plan go on by itself. Raises InputError if it is not under way."""
-        self._under_way(number).set_pace("going")
-
-    def stop(self, number: int) -> None:
-        """Stop a plan after the step that is under way. Raises InputError if it is not under way."""
-        self._under_way(number).set_pace("stopping")
+        Raises InputError if it is not under way.
+        """
+        plan = self._under_way(number)
+        if button == "step":
+            plan.step()
+        else:
+            plan.set_pace(BUTTONS[button])
 
     def close(self) -> None:
         """Stop all plans."""

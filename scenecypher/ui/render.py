@@ -1,33 +1,62 @@
-"""Templates of pages, and the home as one file that needs no server."""
+"""Templates of pages, drawings of relations by cytoscape, and the home as one file that needs no server."""
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from zipfile import ZipFile
 
+from scenecypher.db.local.jars import Pin, Tell, library_jar
 from scenecypher.db.palette import css_variables
 from scenecypher.db.store.enumerations import DENSE
+from scenecypher.errors import DatabaseUnavailable
 from scenecypher.floorplan.figure import WIDTH
 from scenecypher.floorplan.home_view import changed_nodes, view_of
 from scenecypher.floorplan.layout import drawing_of
-from scenecypher.ui.drawing import drawn
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from scenecypher.db.graph.scene import SceneGraph
+    from scenecypher.db.graph.scene import Relation, SceneGraph
     from scenecypher.db.store.history import Event
     from scenecypher.db.store.load import LoadedScene
     from scenecypher.db.store.runs import RunInfo
-    from scenecypher.ui.run_view import Frame
+    from scenecypher.ui.views import Frame
 
+CYTOSCAPE: Final = Pin(
+    "org.webjars.npm", "cytoscape", "3.33.1", "", "62ca1549b677163bd154184ac3b2d9686b082708d1c3364ca969e18869e107e5"
+)
+"""Cytoscape.js (MIT); its text begins with its licence."""
+SCRIPT: Final = "META-INF/resources/webjars/cytoscape/{version}/dist/cytoscape.min.js"
 OPEN_NODES: Final = 1_500
 """Up to this many nodes, all rooms are open at first."""
+
+
+def cytoscape(tell: Tell, *, cache: Path | None = None, repository: str | None = None) -> str:
+    """Return the library's text, fetched on first use; empty where it can't be had, which `tell` is told."""
+    try:
+        jar = library_jar(CYTOSCAPE, tell=tell, cache=cache, repository=repository)
+        with ZipFile(jar) as found:
+            return found.read(SCRIPT.format(version=CYTOSCAPE.version)).decode("utf-8")
+    except (DatabaseUnavailable, OSError) as error:  # of the system: the folder of the user's caches is read-only
+        tell(f"relations are listed, not drawn: {error}")
+        return ""
+
+
+def drawn(graph: SceneGraph, relations: Iterable[Relation]) -> Mapping[str, Any]:
+    """Return relations and the nodes at their ends as a document for the drawing script."""
+    listed = [*relations]
+    ends = {end for it in listed for end in (it.source, it.target)}
+    return {
+        "nodes": {it: [graph.nodes[it].name, graph.nodes[it].kind] for it in sorted(ends)},
+        "relations": [[it.source, it.type, it.target] for it in listed],
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The page's server: homes, their versions, nodes, questions and actions, each by the front door."""
+"""The page's server: homes, their versions, nodes, questions and actions, by the front door; and dropped files."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from asyncio import sleep
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import parse_qs
 
@@ -19,56 +22,58 @@ from starlette.routing import Route
 from scenecypher.errors import SceneCypherError, SceneNotFound
 from scenecypher.planner.actions.ruled import APPROVED, LEFT
 from scenecypher.planner.actions.simulator import PERSON
-from scenecypher.ui.address import Address
-from scenecypher.ui.fields import Fields, number, required
+from scenecypher.ui.address import Address, Fields, number, required
 from scenecypher.ui.guard import BODY_BYTES
 from scenecypher.ui.pages import Pages
-from scenecypher.ui.plans import PagePlans
+from scenecypher.ui.plans import BUTTONS, Button, PagePlans
 from scenecypher.ui.render import render, static_text
-from scenecypher.ui.uploads import uploading
 from scenecypher.waiting import waits
 
 if TYPE_CHECKING:
-    from scenecypher.home import PlanOptions
+    from scenecypher.home import Home, PlanOptions
     from scenecypher.scenes import SceneDatabase
 
 Answer: TypeAlias = Callable[[Fields], Response | str]
-
 REFUSED, BAD_INPUT, NOT_FOUND = 409, 400, 404
 LOOK_S: Final = 0.05
 """Time between two looks for the steps of runs and the versions of homes."""
 READ_ONLY: Final = "this page is for looking only: it was started with --read-only"
+FILE_BYTES: Final = 500_000_000
+TOO_LARGE: Final = f"a file of more than {FILE_BYTES // 1_000_000:,} MB: import it by `scenecypher import FILE`"
+NAME: Final = 100
+"""Letters of a file's name, from its end, that are kept: the ending says what it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a page changes: actions, undo, redo and copies; each answers with the home as it is then."""
+    """What a page changes: actions, undo, redo and copies, which answer with the home as it is then; and plans.
+
+    What is done with a plan answers with its run's film.
+    """
 
     database: SceneDatabase
+    plans: PagePlans
 
     def act(self, fields: Fields) -> Response:
         """Carry out an action; shows the `run` in between whose steps it was done. Raises ActionRefused.
 
         The field `approved` is the question to which the person who sends it said yes.
         """
-        home, approved = self.database.home(required(fields, "scene")), fields.get("approved")
-        steps = home.act(
+        approved, run = fields.get("approved"), number(fields, "run")
+        steps = self._home(fields).act(
             required(fields, "text"),
             fix="fix" in fields,
             ask=(lambda it: APPROVED if it.question == approved else LEFT) if approved else None,
         )
-        run = number(fields, "run")
         return _shown(fields, steps[-1].version) if run is None else _film(run)
 
     def undo(self, fields: Fields) -> Response:
         """Undo the latest action that holds. Raises NothingToUndo, RuleBroken without the field `approved`."""
-        home = self.database.home(required(fields, "scene"))
-        return _shown(fields, home.undo(approved_by=_approved_by(fields)).version)
+        return _shown(fields, self._home(fields).undo(approved_by=_approved_by(fields)).version)
 
     def redo(self, fields: Fields) -> Response:
         """Take the latest undo back. Raises NothingToRedo, RuleBroken without the field `approved`."""
-        home = self.database.home(required(fields, "scene"))
-        return _shown(fields, home.redo(approved_by=_approved_by(fields)).version)
+        return _shown(fields, self._home(fields).redo(approved_by=_approved_by(fields)).version)
 
     def fork(self, fields: Fields) -> Response:
         """Copy the scene at a version to a new name. Raises InputError for a name that is taken."""
@@ -76,16 +81,9 @@ class Changes:
         now = self.database.store.find(scene).version
         source = scene if version in {None, now} else f"{scene}@{version}"
         copy = self.database.store.copy(source, required(fields, "name"))
-        return RedirectResponse(Address(copy.name).home(), status_code=303)
+        return RedirectResponse(Address(copy.name).to("home"), status_code=303)
 
-
-@dataclass(frozen=True, slots=True)
-class Plans:
-    """What a page does with plans: it starts, pauses, steps, goes on and stops; each answers with the run's film."""
-
-    plans: PagePlans
-
-    def start(self, fields: Fields) -> Response:
+    def plan(self, fields: Fields) -> Response:
         """Start a plan for a text: an instruction, or facts that shall hold. Raises InputError, ModelUnavailable."""
         scene, task = required(fields, "scene"), required(fields, "text")
         options: PlanOptions = {"method": fields.get("method", "stepwise")}
@@ -100,20 +98,14 @@ class Plans:
         self.plans.answer(run, fields.get("question", ""), fields.get("answer", ""))
         return _film(run)
 
-    def controls(self) -> Mapping[str, Answer]:
-        """Return the answers to a run's buttons, by their addresses."""
-        plans = self.plans
-        done = {"pause": plans.pause, "step": plans.step, "go": plans.go_on, "stop": plans.stop}
-        return {f"/run/{name}": _control(act) for name, act in done.items()}
-
-
-def _control(act: Callable[[int], None]) -> Answer:
-    def answer(fields: Fields) -> Response:
+    def press(self, button: Button, fields: Fields) -> Response:
+        """Press a button of a run. Raises InputError."""
         run = number(fields, "number") or 0
-        act(run)
+        self.plans.press(run, button)
         return _film(run)
 
-    return answer
+    def _home(self, fields: Fields) -> Home:
+        return self.database.home(required(fields, "scene"))
 
 
 def application(database: SceneDatabase, *, read_only: bool = False, library: str = "") -> Starlette:
@@ -125,34 +117,19 @@ def application(database: SceneDatabase, *, read_only: bool = False, library: st
     lifespan ends.
     """
     started = PagePlans(database)
-    pages, changes, plans = (
-        Pages(database, started, read_only=read_only, draws=bool(library)),
-        Changes(database),
-        Plans(started),
-    )
+    pages = Pages(database, started, read_only=read_only, draws=bool(library))
+    changes = Changes(database, started)
     seen: Mapping[str, Answer] = {
         "/": pages.fleet,
-        "/home": pages.home,
-        "/room": pages.room,
-        "/node": pages.node,
-        "/inspect": pages.inspect,
-        "/map": pages.map,
-        "/timeline": pages.timeline,
-        "/thumbnail": pages.thumbnail,
-        "/belief": pages.belief,
-        "/runs": pages.runs,
-        "/run": pages.run,
         "/run/film": pages.film,
+        **_by_name(pages.home, pages.room, pages.node, pages.inspect, pages.map, pages.timeline, pages.thumbnail),
+        **_by_name(pages.belief, pages.runs, pages.run),
     }
-    asked: Mapping[str, Answer] = {"/ask": pages.ask, "/query": pages.query}
+    asked: Mapping[str, Answer] = _by_name(pages.ask, pages.query)
     changed: Mapping[str, Answer] = {
-        "/act": changes.act,
-        "/undo": changes.undo,
-        "/redo": changes.redo,
-        "/fork": changes.fork,
-        "/plan": plans.start,
-        "/run/answer": plans.answer,
-        **plans.controls(),
+        **_by_name(changes.act, changes.undo, changes.redo, changes.fork, changes.plan),
+        "/run/answer": changes.answer,
+        **{f"/run/{it}": partial(changes.press, it) for it in BUTTONS},
     }
     scripts = {it: static_text(it) for it in ("home.js", "bar.js", "map.js", "time.js", "drawing.js")} | {
         "cytoscape.js": library
@@ -179,6 +156,11 @@ def application(database: SceneDatabase, *, read_only: bool = False, library: st
     )
     app.state.is_ending, app.state.under_way = lambda: False, 0
     return app
+
+
+def _by_name(*answers: Answer) -> Mapping[str, Answer]:
+    """Return answers by their addresses, which are their names."""
+    return {f"/{it.__name__}": it for it in answers}
 
 
 def _ending(plans: PagePlans) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
@@ -268,7 +250,7 @@ def _answered(answer: Answer, fields: Fields, sent_from: Pages | None) -> Respon
         if sent_from and "scene" in fields and status != NOT_FOUND:
             with suppress(SceneCypherError):  # the home itself can't be read: the first error is told alone
                 return HTMLResponse(sent_from.refused(fields, error), status)
-        back = Address(fields["scene"]).home() if "scene" in fields and status != NOT_FOUND else "/"
+        back = Address(fields["scene"]).to("home") if "scene" in fields and status != NOT_FOUND else "/"
         title = "Refused" if status == REFUSED else "Error"
         return HTMLResponse(render("message.html", title=title, text=str(error), bad=True, back=back), status)
     return found if isinstance(found, Response) else HTMLResponse(found)
@@ -300,4 +282,29 @@ def _film(run: int) -> Response:
 
 
 def _shown(fields: Fields, version: int) -> Response:
-    return RedirectResponse(Address(required(fields, "scene")).home(version=version), status_code=303)
+    return RedirectResponse(Address(required(fields, "scene")).to("home", version=version), status_code=303)
+
+
+def uploading(database: SceneDatabase) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that imports the file in a request's body; it answers with the address of the home.
+
+    The field `name` is the file's name. A file that can't be read is told as by `scenecypher import`, with status 400.
+    """
+
+    async def endpoint(request: Request) -> Response:
+        name = Path(request.query_params.get("name", "")).name[-NAME:].lstrip(".") or "scene.json"
+        with TemporaryDirectory() as folder:
+            file, size = Path(folder) / name, 0
+            with file.open("wb") as written:
+                async for part in request.stream():
+                    size += len(part)
+                    if size > FILE_BYTES:
+                        return PlainTextResponse(TOO_LARGE, 413)
+                    written.write(part)
+            try:
+                home = await run_in_threadpool(database.import_file, file)
+            except SceneCypherError as error:
+                return PlainTextResponse(str(error).replace(str(file), name), 400)
+        return PlainTextResponse(Address(home.name).to("home"))
+
+    return endpoint

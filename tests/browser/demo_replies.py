@@ -6,7 +6,7 @@ import json
 from typing import Final
 
 from scenecypher.chat import ScriptedReply
-from scenecypher.cli.demo_script import QUESTIONS
+from scenecypher.cli.demo import QUESTIONS
 
 
 def _cypher(*when: str, query: str) -> ScriptedReply:

@@ -18,7 +18,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 
 import scenecypher as sc
-from scenecypher.cli.demo_script import INSTRUCTION, QUESTIONS, recorded_replies
+from scenecypher.cli.demo import INSTRUCTION, QUESTIONS, recorded_replies
 from tests.browser.chromium import opened
 from tests.browser.served import Entered, demo_model, entered, environment, served
 

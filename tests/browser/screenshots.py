@@ -14,8 +14,7 @@ from playwright.sync_api import Page
 from pydantic import SecretStr
 
 import scenecypher as sc
-from scenecypher.cli.demo import SCENE, TASK, VOCABULARY
-from scenecypher.cli.demo_script import INSTRUCTION, QUESTIONS
+from scenecypher.cli.demo import INSTRUCTION, QUESTIONS, SCENE, TASK, VOCABULARY
 from scenecypher.db.browser.views import filled_in, view_query
 from scenecypher.db.local import status
 from scenecypher.db.palette import OTHER, PALETTE

@@ -15,15 +15,14 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import scenecypher as sc
-from scenecypher.cli.demo_script import INSTRUCTION, QUESTIONS
+from scenecypher.cli.demo import INSTRUCTION, QUESTIONS
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.local.jars import Pin, library_jar
 from scenecypher.db.store.connection import Address
 from scenecypher.db.store.runs import latest_runs
 from scenecypher.planner.worlds.belief import find_or_create_belief
-from scenecypher.ui.drawing import cytoscape
-from scenecypher.ui.render import home_file
+from scenecypher.ui.render import cytoscape, home_file
 from tests.browser.chromium import Window
 from tests.browser.demo_replies import REPLIES
 from tests.browser.served import Entered, served

@@ -10,7 +10,7 @@ import pytest
 
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.cli.evaluate import result_of_log
-from scenecypher.cli.result_view import show_result
+from scenecypher.cli.table import show_result
 from scenecypher.errors import InputError
 from scenecypher.evaluation.reporting.cells import format_cell, result_notes
 from scenecypher.evaluation.reporting.figures import result_figures

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
-from typing import Final
+from typing import Any, Final
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Address, Database
@@ -82,7 +82,7 @@ def stepwise(plan: Sequence[str], _: ImportedScene) -> Iterator[str]:
 
 def sayplan(plan: Sequence[str], scene: ImportedScene) -> Iterator[str]:
     """Yield the replies that expand each room that a plan is about, and then state it whole."""
-    fields = {"chain_of_thought": [], "reasoning": "next", "command": None, "plan": None}
+    fields: dict[str, Any] = {"chain_of_thought": [], "reasoning": "next", "command": None, "plan": None}
     layout, nodes = SceneLayout(scene.graph, scene.vocabulary), scene.graph.nodes
     named = (id_ for action in plan for id_ in parse_action(action).arguments if id_ in nodes)
     for room in dict.fromkeys(id_ if nodes[id_].kind == "Place" else layout.room_of(id_) for id_ in named):

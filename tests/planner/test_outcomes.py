@@ -22,7 +22,7 @@ from scenecypher.planner.sessions.recording import RunRecorder
 from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 from scenecypher.planner.worlds.environment import SceneEnvironment
 from scenecypher.ui.plans import PagePlan
-from scenecypher.ui.run_view import frames_of
+from scenecypher.ui.views import frames_of
 from scenecypher.wording import event_line
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME

@@ -35,7 +35,7 @@ ELSEWHERE: Final = {
     "importers/virtualhome.py": "unpacks a wheel into a temporary folder, which is moved whole",
     "evaluation/running.py": "Inspect writes its log into a temporary folder",
     "importers/vectors_file.py": "makes a zip in a file that `new_file` opened",
-    "scenecypher/ui/uploads.py": "keeps a file in a temporary folder while it is imported",
+    "scenecypher/ui/server.py": "keeps a file in a temporary folder while it is imported",
 }
 """Modules that write elsewhere than to a user's file, or by somebody else's hand, and why."""
 WRITES: Final = {

@@ -347,7 +347,7 @@ def test_text_of_a_scene_is_shown_as_text_in_a_notebook(db: sc.SceneDatabase) ->
 
 
 def test_things_inside_each_other_are_shown_once() -> None:
-    from scenecypher.notebook import home_html
+    from scenecypher.readable import home_html
 
     nodes = [sc.Node(word, "Object", word, word) for word in ("one", "two", "three")]
     around = [sc.Relation("one", "INSIDE", "two"), sc.Relation("two", "ON", "three"), sc.Relation("three", "ON", "one")]

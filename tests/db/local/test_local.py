@@ -32,7 +32,7 @@ from scenecypher.db.local.jars import Release
 from scenecypher.db.local.server import PortTaken, _process_mark, _wait_until_ready
 from scenecypher.db.store.connection import RETRY_S, Address, Database
 from scenecypher.errors import DatabaseUnavailable, ServiceError
-from scenecypher.mcp.front import Front
+from scenecypher.mcp.server import Front
 from scenecypher.settings import Settings
 from tests.waiting import until
 

@@ -37,7 +37,7 @@ from scenecypher.planner.symbolic.write import write_problem
 from scenecypher.planner.vocabularies.registry import operators_of
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.planner.worlds.belief_simulator import simulator_of
-from scenecypher.ui.doable import doable
+from scenecypher.ui.views import doable
 from tests.db.store.test_store import fresh
 from tests.db.test_rules import random_change
 from tests.planner.rules.homes import HOME, NO_METAL, loaded, rule, rules, with_states

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scenecypher.chat import Scripted, ScriptedReply
-from scenecypher.cli import ask
+from scenecypher.cli import query
 from scenecypher.cli.app import run_command_line
 from scenecypher.db.gate import Gate
 from scenecypher.db.store.catalog import SceneInfo
@@ -186,14 +186,14 @@ def test_scripted_replies_are_told_in_plain_sight(
 ) -> None:
     script = Scripted([ScriptedReply((QUESTION,), GOOD)])
     retriever = Retriever(script, Gate(database), Enumerator(Replicas(database)))
-    ask.show_retrieval(ask.final_retrieval(retriever.stream(QUESTION, home)))
+    query.show_retrieval(query.final_retrieval(retriever.stream(QUESTION, home)))
     assert capsys.readouterr().out.startswith("scripted replies: a person wrote this Cypher")
 
 
 def test_the_schema_is_what_a_model_is_told(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:
-    ask.schema(home.name)
+    query.schema(home.name)
     out = capsys.readouterr().out
     assert "(:Object)-[:ON]->(:Asset) 2" in out
     assert "id-70" not in out
-    ask.schema(home.name, as_json=True)
+    query.schema(home.name, as_json=True)
     assert json.loads(capsys.readouterr().out)["classes"]["Object"]["cup"] == 2

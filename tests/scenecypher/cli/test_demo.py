@@ -9,7 +9,7 @@ from urllib.request import urlopen
 import pytest
 
 from scenecypher.cli import demo
-from scenecypher.cli.demo_script import INSTRUCTION
+from scenecypher.cli.demo import INSTRUCTION
 from scenecypher.db.store.runs import latest_runs
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError

@@ -14,8 +14,7 @@ import pytest
 
 from scenecypher.chat import OpenAIModel
 from scenecypher.cli.session import _editing, completer
-from scenecypher.cli.session_commands import run_line, setting_of
-from scenecypher.cli.session_state import SessionState
+from scenecypher.cli.session_commands import SessionState, run_line, setting_of
 from scenecypher.db.graph.delta import diff
 from scenecypher.db.graph.scene import Relation
 from scenecypher.db.store.catalog import SceneInfo

@@ -12,9 +12,7 @@ import pytest
 
 from scenecypher.chat import OpenAIModel
 from scenecypher.chat.model import Message, Request
-from scenecypher.cli import waits
-from scenecypher.cli.context import output, progress_bar
-from scenecypher.cli.waits import ERASED, WaitLine, shown_waits
+from scenecypher.cli.context import ERASED, WaitLine, output, progress_bar, shown_waits
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.planner.symbolic.engine import solve
 from scenecypher.planner.symbolic.limits import TimeLimit
@@ -43,7 +41,6 @@ def written() -> list[str]:
 @pytest.fixture
 def line(clock: Clock, written: list[str], monkeypatch: pytest.MonkeyPatch) -> WaitLine:
     made = WaitLine(written.append, clock=clock)
-    monkeypatch.setattr(waits, "LINE", made)
     monkeypatch.setattr("scenecypher.cli.context.LINE", made)
     return made
 
@@ -128,7 +125,7 @@ def test_only_a_terminal_has_the_line(
 ) -> None:
     monkeypatch.setattr("sys.stderr", io.StringIO())
     monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal)
-    monkeypatch.setattr(waits, "TICK_S", 0.01)
+    monkeypatch.setattr("scenecypher.cli.context.TICK_S", 0.01)
     told = threading.Event()
 
     def write(text: str) -> None:

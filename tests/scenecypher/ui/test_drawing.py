@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scenecypher.ui.drawing import cytoscape, drawn
+from scenecypher.ui.render import cytoscape, drawn
 from tests.planner.actions.household_worlds import SILENT
 
 

@@ -14,8 +14,8 @@ from scenecypher.floorplan.figure import figure_of
 from scenecypher.floorplan.home_view import HomeView, Thing, changed_nodes, view_of, viewer_of
 from scenecypher.floorplan.layout import drawing_of
 from scenecypher.tree import SceneTree
-from scenecypher.ui.belief_view import compare
 from scenecypher.ui.render import render
+from scenecypher.ui.views import compare
 from tests.planner.actions.household_worlds import NODES, RELATIONS, ROBOT, SILENT, node
 
 HOSTILE = '<script>alert("x")</script>'

@@ -6,7 +6,7 @@ import json
 
 from scenecypher.chat.model import Usage
 from scenecypher.planner.sessions import events as e
-from scenecypher.ui.run_view import Frame, frames_of, words_of
+from scenecypher.ui.views import Frame, frames_of, words_of
 
 RUN: tuple[e.Event, ...] = (
     e.Asked(1, "Where is the cup?", "I need it."),

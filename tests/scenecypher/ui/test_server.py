@@ -23,9 +23,9 @@ from scenecypher.planner.rules.house import add_rule
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.retriever.retrieval import NOTICES
 from scenecypher.ui import pages
-from scenecypher.ui.belief_view import STATES
 from scenecypher.ui.guard import Guard
 from scenecypher.ui.server import application
+from scenecypher.ui.views import STATES
 from tests.planner.actions.household_worlds import SILENT
 from tests.waiting import locked, until
 
