@@ -13,7 +13,7 @@ from scenecypher.db.store.load import LoadedScene
 from scenecypher.errors import InputError, UnknownReference, did_you_mean
 from scenecypher.planner.actions.execution import NO_AGENT
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.sessions.goal_words import ANYTHING, GoalParser, name_for
+from scenecypher.planner.sessions.goal_words import ANYTHING, WORDS, GoalParser, name_for
 from scenecypher.planner.vocabularies.registry import operators_of
 
 EXAMPLE: Final = "never fork INSIDE microwave and microwave is on"
@@ -39,24 +39,6 @@ _NEVER, _ONLY, _ASK, _WITHIN = (
 )
 _SINCE: Final = re.compile(r"\s+since\s+", re.IGNORECASE)
 _ARGUMENT: Final = re.compile(r"(?:(?P<name>\w+)\s*:\s*)?(?P<thing>[^:]+)")
-
-
-_PEOPLE: Final = (
-    (r"\s*[.!]+$|\b(?:the|an?|my|our|me|please|always)\s+(?=\w)", ""),
-    (r"^(?:don't|do not|no)\s+", "never "),
-    (r"^never\s+(?:put|place|leave|keep|let|lay)\s+", "never "),
-    (r"\s+(in|on)to\s+", r" \1 "),
-    (r"^never\s+(?:(?:switch|turn)\s+)?(on|off|open)\s+(\w+)(?:\s+(?:when|while)\s+(.+))?$", r"never \2 is \1 and \3"),
-    (r"^never\s+(.+)(?<!\bis)\s+(on|off|open|closed)$", r"never \1 is \2"),
-    (r"^keep\s+(.+)\s+(\w+)$", r"never \1 is not \2"),
-    (r"^(.+)\s+(?:must|should)\s+(?:be|stay)\s+(\w+)(?:\s+(?:when|while)\s+(.+))?$", r"never \1 is not \2 and \3"),
-    (r"\s+and\s+$", ""),
-    (r"^(?:close|shut)\s+(.+)\s+within\s+(\d+\s+\w+)$", r"within \2 after \1 is open: \1 is closed"),
-    (r"^(?:switch|turn)\s+off\s+(.+)\s+within\s+(\d+\s+\w+)$", r"within \2 after \1 is on: \1 is off"),
-    (r"^ask\s+before\s+(?:you\s+)?(?:switch|turn)(?:ing)?\s+(on|off)\s+(\w+)", r"ask before switch_\1(\2)"),
-    (r"^ask\s+before\s+(\w+?)ing\s+([^()]+?)(\s+when\s.*)?$", r"ask before \1(\2)\3"),
-)
-"""What people say, by the words of rules that mean it, in turn."""
 
 
 def read_rule(
@@ -88,7 +70,7 @@ def read_rule(
 
 def _plainly(words: str, scene: LoadedScene) -> str:
     """Return a sentence of people in the words of rules."""
-    for said, meant in _PEOPLE:
+    for said, meant in WORDS["rules"]:
         words = re.sub(said, meant, words, flags=re.IGNORECASE)
     agents = sorted({scene.graph.nodes[it].class_ for it in scene.graph.by_kind.get("Agent", ())})
     nobody = " and ".join(f"no {it} INSIDE \\1" for it in agents)
