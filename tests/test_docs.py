@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, assert_never
 
@@ -44,6 +45,12 @@ SCRIPTS: Final[Mapping[str, Script]] = {
     "docs/robots.md": [
         *(says("act", it) for it in ("look_at(table-1)", "pick_up(cup-1)", "put_on(cup-1, shelf-1)")),
         says("done", reason="the cup is on the shelf"),
+    ],
+    "docs/rules.md": [
+        *map(partial(says, "act"), ("pick_up(fork-1)", "put_in(fork-1, microwave-1)", "switch_on(stove-1)")),
+        *map(partial(says, "act"), ("go_to(nursery)", "put_on(fork-1, crib-1)", "go_to(kitchen)")),
+        *map(partial(says, "act"), ("put_on(fork-1, stove-1)", "hand_over(fork-1, visitor)")),
+        says("done", reason="nothing more may be done"),
     ],
     "docs/tutorials/papers-table.md": lambda _: "I am a script and know no plan.",
 }
