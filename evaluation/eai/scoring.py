@@ -195,7 +195,7 @@ def grouped_f1_figures(
     found: Figures = {}
     for group, keys in groups.items():
         rows = [sum_counts(ConfusionCounts(*one[key]) for key in keys if key in one) for one in counted]
-        names = {part: name(group, part) for part in METRICS}
+        names: dict[Metric, str] = {part: name(group, part) for part in METRICS}
         found |= f1_figures(sum_counts(rows), names, rows=partial(list, rows), intervals=intervals)
     return found
 
