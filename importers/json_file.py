@@ -257,13 +257,10 @@ def _no_json(text: str, error: json.JSONDecodeError) -> str:
     begin, before = text.lstrip()[:40].lower().replace(": ", ":"), text[: error.pos].rstrip()
     if not begin:
         return "no valid JSON, the file is empty; was it copied whole?"
-    if (
-        looks := next(
-            (words for mark, words in tables("words")["looks"]["beginnings"].items() if begin.startswith(mark)), None
-        )
-    ) is not None:
+    beginnings = tables("words")["looks"]["beginnings"].items()
+    if looks := next((words for mark, words in beginnings if begin.startswith(mark)), ""):
         return f"no valid JSON but {looks}"
-    # a whole value is followed by the beginning of another in a later line
+    # A whole value is followed by the beginning of another in a later line.
     if error.msg == "Extra data" and error.lineno > 1 and text[error.pos : error.pos + 1] in {"{", "["}:
         return JSON_LINES
     if _COMMENT.match(text, error.pos):

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scenecypher.cli.context import open_store, output, print_json
-from scenecypher.cli.options import AsJson
-from scenecypher.cli.scenes import Name, ReadName
+from scenecypher.cli.options import AsJson, Name, ReadName, argument, option
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,16 +17,16 @@ if TYPE_CHECKING:
 
 rules_app = typer.Typer(name="rules", help="Rules of the house, which no action breaks.", no_args_is_help=True)
 
-RuleAuthor = Annotated[str, typer.Option("--actor", metavar="NAME", help="Whose rule it is, as the history names it.")]
+RuleAuthor = Annotated[str, option("--actor", "NAME", "Whose rule it is, as the history names it.")]
 
 
 @rules_app.command()
 def add(
     scene: Name,
-    words: Annotated[str | None, typer.Argument(metavar="RULE", help='Such as "never knife INSIDE nursery".')] = None,
+    words: Annotated[str | None, argument("RULE", 'Such as "never knife INSIDE nursery".')] = None,
     *,
-    set_name: Annotated[str | None, typer.Option("--set", metavar="NAME", help="Take a set: household-safety.")] = None,
-    name: Annotated[str, typer.Option("--name", metavar="NAME", help="The rule's name; else a number.")] = "",
+    set_name: Annotated[str | None, option("--set", "NAME", "Take a set: household-safety.")] = None,
+    name: Annotated[str, option("--name", "NAME", "The rule's name; else a number.")] = "",
     actor: RuleAuthor = "person",
     as_json: AsJson = False,
 ) -> None:
@@ -77,7 +76,7 @@ def list_(scene: ReadName, *, as_json: AsJson = False) -> None:
 @rules_app.command()
 def remove(
     scene: Name,
-    rule: Annotated[str, typer.Argument(metavar="RULE", help="The rule's name.")],
+    rule: Annotated[str, argument("RULE", "The rule's name.")],
     *,
     actor: RuleAuthor = "person",
 ) -> None:

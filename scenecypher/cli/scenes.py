@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from scenecypher.cli.context import open_store, output, print_json, progress_bar, tell
-from scenecypher.cli.options import AsJson, argument, option, scene_names, vocabularies
-from scenecypher.cli.options import Name as Name  # noqa: PLC0414 - a command imports it from here
-from scenecypher.cli.options import ReadName as ReadName  # noqa: PLC0414
+from scenecypher.cli.options import AsJson, Name, ReadName, argument, option, scene_names, vocabularies
 from scenecypher.cli.scene_files import export_archive, export_vectors, write_pages
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError
