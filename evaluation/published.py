@@ -40,9 +40,14 @@ class PublishedPaper(Document):
     tables: Mapping[str, PublishedTable]
 
 
+def read_paper(name: str) -> PublishedPaper:
+    """Return what a paper prints, for a file such as ``lookplangraph``."""
+    return PublishedPaper.model_validate(_document("published", name))
+
+
 def published_rows(name: str, key: str) -> tuple[str, str, tuple[Row, ...]]:
     """Return the paper, the number of its table and the rows, for a file (``lookplangraph``) and a key (``V``)."""
-    paper = PublishedPaper.model_validate(_document("published", name))
+    paper = read_paper(name)
     table = paper.tables[key]
     return paper.paper, table.table, tuple(_row(row, table) for row in table.rows)
 
