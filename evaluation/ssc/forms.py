@@ -136,10 +136,11 @@ def transition_form(output: str) -> Form:
     """Return a set of actions; order and repetition within ``and`` and ``or``, and names of variables, are ignored."""
     found = parse_actions(output) or {}
     _require(found and found.keys() <= gold_actions().keys())
-    return frozenset(map(_action, found.values()))
+    return frozenset(map(action_form, found.values()))
 
 
-def _action(action: PddlAction) -> Form:
+def action_form(action: PddlAction) -> Form:
+    """Return the form of one action of transition modelling. Raises ValueError if it has none."""
     parameters = parameter_names(action.parameters)
     names = {name: f"?{at}" for at, name in enumerate(parameters)}
     parts = [
@@ -147,10 +148,6 @@ def _action(action: PddlAction) -> Form:
         for text in (action.precondition, action.effect)
     ]
     return (action.name, len(parameters), *parts)
-
-
-action_form = _or_none(_action)
-"""Function that returns the form of one action of transition modelling."""
 
 
 def _goal_set(kind: str, goals: Any) -> frozenset[tuple[str, ...]]:
