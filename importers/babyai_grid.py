@@ -86,13 +86,12 @@ def rooms(env: Any) -> tuple[GridRoom, ...]:
     found: list[frozenset[GridCell]] = []
     for cell in grid:
         if cell in left:
-            region = _region(cell, left)
-            left -= region
-            if position(env) in region or not any(
-                x in {0, env.grid.width - 1} or y in {0, env.grid.height - 1} for x, y in region
-            ):
-                found.append(region)
-    return tuple(GridRoom(f"room_{number}", region) for number, region in enumerate(found, 1))
+            cells = region(cell, left)
+            left -= cells
+            is_at_edge = any(x in {0, env.grid.width - 1} or y in {0, env.grid.height - 1} for x, y in cells)
+            if position(env) in cells or not is_at_edge:
+                found.append(cells)
+    return tuple(GridRoom(f"room_{number}", cells) for number, cells in enumerate(found, 1))
 
 
 def grid_scene_graph(env: Any, things: Things) -> SceneGraph:
@@ -120,13 +119,14 @@ def grid_scene_graph(env: Any, things: Things) -> SceneGraph:
     return SceneGraph.of(nodes, relations)
 
 
-def _region(start: GridCell, among: set[GridCell]) -> frozenset[GridCell]:
-    region, waiting = {start}, [start]
+def region(start: GridCell, among: set[GridCell]) -> frozenset[GridCell]:
+    """Return the cells that a way over cells `among` these joins to the first."""
+    found, waiting = {start}, [start]
     while waiting:
-        fresh = {cell for cell in neighbors(waiting.pop()) if cell in among} - region
-        region |= fresh
+        fresh = {cell for cell in neighbors(waiting.pop()) if cell in among} - found
+        found |= fresh
         waiting += fresh
-    return frozenset(region)
+    return frozenset(found)
 
 
 def _room_of_agent(env: Any, room_of: Mapping[GridCell, str]) -> str:
@@ -144,22 +144,16 @@ def _links(node_id: str, thing: Any, cell: GridCell, room_of: Mapping[GridCell, 
 
 def _room_node(room: GridRoom) -> Node:
     (left, top), (right, bottom) = room.corners
-    properties = Properties(
-        {
-            "center": Point((left + right) / 2, (top + bottom) / 2),
-            "size_x": right - left + 1,
-            "size_y": bottom - top + 1,
-        }
-    )
+    center = Point((left + right) / 2, (top + bottom) / 2)
+    properties = Properties({"center": center, "size_x": right - left + 1, "size_y": bottom - top + 1})
     return Node(room.id, "Place", room.id, "room", properties=properties)
 
 
 def _thing_node(node_id: str, thing: Any, cell: GridCell) -> Node:
     kind, affordances = THINGS[thing.type]
     properties = Properties({"color": str(thing.color), "center": Point(*cell)})
-    return Node(
-        node_id, kind, f"{thing.color} {thing.type}", thing.type, tuple(_states(thing)), affordances, properties
-    )
+    name, states = f"{thing.color} {thing.type}", tuple(_states(thing))
+    return Node(node_id, kind, name, thing.type, states, affordances, properties)
 
 
 def _states(thing: Any) -> Iterator[str]:

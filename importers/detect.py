@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.scene_document import FORMAT
+from scenecypher.db.graph.scene_document import FORMAT, scene_from_document
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import Declared
 from scenecypher.errors import DocumentError, InputError
@@ -18,15 +18,15 @@ from scenecypher.importers import (
     dsg,
     grasif,
     grasif_pickle,
-    networkx_format,
     networkx_json,
+    open_vocabulary,
     room_trees,
-    scene_json,
     thor,
     threedssg,
     virtualhome,
 )
 from scenecypher.importers.json_file import JsonLine, ending_of, read_document, stem_of, without_gaps
+from scenecypher.importers.vectors_file import read_vectors_file
 from scenecypher.importers.word_tables import tables
 from scenecypher.plugins import Plugins
 
@@ -78,8 +78,11 @@ class FileFormat:
 
 
 def _read_document(file: SceneFile) -> ImportedScene:
-    scene = scene_json.from_document(file.document, file.path)
-    return scene if file.name is None else replace(scene, name=file.name)
+    """Return the scene of a document of ours, under the name in it, with the vectors beside the file."""
+    scene = scene_from_document(file.document, file=str(file.path))
+    if vectors := file.document.get("vectors"):
+        scene = replace(scene, vectors=read_vectors_file(file.path.with_name(vectors), scene.graph.nodes))
+    return replace(scene, name=file.name or scene.name)
 
 
 def _read_grasif(file: SceneFile) -> ImportedScene:
@@ -95,9 +98,9 @@ def _read_virtualhome(file: SceneFile) -> ImportedScene:
 
 
 def _read_networkx(file: SceneFile) -> ImportedScene:
-    is_other = ending_of(file.path) in networkx_format.SUFFIXES
+    is_other = ending_of(file.path) in open_vocabulary.SUFFIXES
     return networkx_json.from_document(
-        networkx_format.node_link(file.path) if is_other else file.document,
+        open_vocabulary.node_link(file.path) if is_other else file.document,
         file=str(file.path),
         name=file.name_after(networkx_json.NAME_PREFIX),
         declare=file.declared,
@@ -150,7 +153,7 @@ OURS: Final[Mapping[str, FileFormat]] = {
         "rooms with nested objects", _with(room_trees.from_document, room_trees.NAME_PREFIX), room_trees.is_tree
     ),
     "networkx": FileFormat("node-link JSON of NetworkX, or a map of objects", _read_networkx, networkx_json.is_one),
-    "graphml": FileFormat("GraphML and GEXF", _read_networkx, suffixes=networkx_format.SUFFIXES),
+    "graphml": FileFormat("GraphML and GEXF", _read_networkx, suffixes=open_vocabulary.SUFFIXES),
 }
 """Our formats, whose tests are tried in this order; the first names are those of `scenecypher import`."""
 FORMATS: Final = Plugins("scenecypher.importers", "format", FileFormat, OURS)

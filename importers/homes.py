@@ -185,6 +185,16 @@ def folders(path: Path) -> tuple[Path, ...]:
     return found
 
 
+def small_home() -> ImportedScene:
+    """Return the small home that comes with the package: four rooms, with positions, sizes and prefab names.
+
+    Items that the public home has too (`freezer_289`, `microwave_297`, `cup_2004`, `character_65`, …) have the same
+    names, so that examples about them work in both; their places, and all else, are made up.
+    """
+    with as_file(files("scenecypher.importers") / "data" / "small_home.json") as path:
+        return read_graph(path, name="small_home", source="scenecypher's small home")
+
+
 def our_home(name: str) -> tuple[ImportedScene, tuple[Task, ...]]:
     """Return the scene of one of OURS and its tasks."""
     with as_file(files("scenecypher.importers") / "data" / "homes" / name) as folder:

@@ -14,8 +14,7 @@ from scenecypher.db.graph.scene import InvalidValue
 from scenecypher.db.graph.value import class_of_name, shown
 from scenecypher.errors import DocumentError
 from scenecypher.importers.assembly import NodeDraft, as_value, node_draft, own_words, position
-from scenecypher.importers.networkx_format import KINDS, PARENTS
-from scenecypher.importers.open_vocabulary import texts
+from scenecypher.importers.open_vocabulary import KINDS, PARENTS, texts
 from scenecypher.importers.word_tables import by_word, listed, tables
 
 NAME_PREFIX: Final = "rooms/"

@@ -14,7 +14,7 @@ from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers.pddl import domain_data as data
 from scenecypher.importers.pddl.expressions import QUANTIFIERS, ExpressionReader, conjuncts_of, identifier
 from scenecypher.importers.pddl.naming import EMPTY_HAND, HELD, DomainTypes, Naming, Predicate
-from scenecypher.importers.pddl.syntax import OBJECT, Expression, Form, PddlFile, Word, typed_names
+from scenecypher.importers.pddl.syntax import OBJECT, Expression, Form, PddlFile, TypedName, Word, typed_names
 from scenecypher.importers.word_tables import listed, tables
 
 _WORDS: Final = tables("words")["pddl"]
@@ -43,8 +43,11 @@ def read_domain(
 class DomainReader:
     """Reads one domain for a scene with these `words`; for a new scene they are empty."""
 
-    def __init__(self, source: PddlFile, mapping: data.DomainMapping, words: data.SceneWords) -> None:
+    def __init__(
+        self, source: PddlFile, mapping: data.DomainMapping, words: data.SceneWords, more: Iterable[TypedName] = ()
+    ) -> None:
         self.source, self.mapping, self.words = source, mapping, words
+        self.constants = (*typed_names(source.items(":constants")), *more)
         self.types = DomainTypes(source, mapping, words)
         self.notes: list[str] = []
 
@@ -56,16 +59,13 @@ class DomainReader:
         actions = tuple(_ActionReader(self, action, forms).read() for action in self.source.all(":action"))
         types = {type_: self.types.forms_of(type_) for type_ in self.types.tree.parents}
         constants = {name.text: (given[0].text if given else OBJECT) for name, given in self.constants}
-        self._check_constants()
+        for name, _ in self.constants if self.words.classes else ():
+            cause = f"the scene has no node that is called {name.text}"
+            self.source.check(name.text, self.words.ids, name.line, cause)
         notes = tuple(dict.fromkeys(self.notes))
         return data.Domain(self.source.name, forms, types, constants, actions, self.types.agent_types, notes)
 
     # --- what the file declares
-
-    @cached_property
-    def constants(self) -> tuple[tuple[Word, tuple[Word, ...]], ...]:
-        """The declared constants, each with its types."""
-        return tuple(typed_names(self.source.items(":constants")))
 
     @cached_property
     def predicates(self) -> dict[str, Predicate]:
@@ -87,17 +87,17 @@ class DomainReader:
             for part in (":precondition", ":effect"):
                 yield from facts_of(part_of(action, part))
 
-    def for_team(self, names: Sequence[str]) -> DomainReader:
-        """Return the reader for a problem in which several agents act: each is an object that its actions name.
+    def for_problem(self, constants: Iterable[TypedName], acting: Sequence[str]) -> DomainReader:
+        """Return the reader for a problem whose actions name these `constants`, and in which these nodes act.
 
-        The type that a mapping file gives stays the agent's.
+        Where several act, each is an object that its actions name; the type in a mapping file stays the agent's.
         """
-        if len(names) < 2 or self.mapping.agent is not None:
-            return self
-        reader = DomainReader(self.source, replace(self.mapping, agent=data.NO_AGENT), self.words)
-        shown = ", ".join(names[:MAX_NAMED]) + (", …" if len(names) > MAX_NAMED else "")
+        is_team = len(acting) > 1 and self.mapping.agent is None
+        mapping = replace(self.mapping, agent=data.NO_AGENT) if is_team else self.mapping
+        reader = DomainReader(self.source, mapping, self.words, constants)
+        shown = ", ".join(acting[:MAX_NAMED]) + (", …" if len(acting) > MAX_NAMED else "")
         told = f"several act ({shown}): they are objects that actions name, and one robot carries all actions out"
-        reader.notes.append(told)
+        reader.notes += [told] if is_team else []
         return reader
 
     # --- what is refused
@@ -133,25 +133,15 @@ class DomainReader:
             if (name := identifier(action.items[1].text)) in names:
                 self.source.fail(action.line, f"another action is called {name} too; rename one")
             names.add(name)
-            self._check_parts(action)
+            for item in (it for it in action.rest[1:] if isinstance(it, Word)):
+                cause = f"{item.text} is no part of an action that is known here"
+                self.source.check(item.text, KNOWN_PARTS, item.line, cause)
             parameters = part_of(action, ":parameters")
             if isinstance(parameters, Form):
                 for _, given in typed_names(parameters.items):
                     self.types.tree.check(given)
         for fact in self.facts():
             self.check_fact(fact, self.source)
-
-    def _check_parts(self, action: Form) -> None:
-        for item in action.rest[1:]:
-            if isinstance(item, Word):
-                cause = f"{item.text} is no part of an action that is known here"
-                self.source.check(item.text, KNOWN_PARTS, item.line, cause)
-
-    def _check_constants(self) -> None:
-        for name, _ in self.constants:
-            if self.words.classes:
-                cause = f"the scene has no node that is called {name.text}"
-                self.source.check(name.text, self.words.ids, name.line, cause)
 
     def check_fact(self, fact: Form, source: PddlFile) -> None:
         """Raise DocumentError for a fact of a file that is of no declared predicate, or has other arguments."""

@@ -41,9 +41,9 @@ def of_subset(subset: str, only: str | None) -> Iterator[Source]:
 
 
 def _of_behavior(only: str | None) -> Iterator[Source]:
-    from scenecypher.importers import behavior, behavior_definitions
+    from scenecypher.importers import behavior
 
-    for activity in behavior_definitions.activities(only):
+    for activity in behavior.activities(only):
         yield Source.named(behavior.scene_name(activity.name), partial(behavior.activity_scene, activity))
 
 

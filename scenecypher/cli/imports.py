@@ -216,11 +216,11 @@ def documents(
 
 def _of_documents(paths: Sequence[str]) -> Iterator[Source]:
     """Yield a source for each document, whose name stands in it. One that can't be read fails when it is imported."""
-    from scenecypher.importers.scene_json import read_document
+    from scenecypher.importers.detect import read_any
 
     for path, _ in files_at(paths):
         try:
-            scene = read_document(path)
+            scene = read_any(path, file_format="json")
         except InputError as error:
             yield Source(str(path), path.name, partial(fail, error))
         else:

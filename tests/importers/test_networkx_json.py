@@ -15,8 +15,8 @@ from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Re
 from scenecypher.db.schema import KINDS as OUR_KINDS
 from scenecypher.db.schema import MAP_KINDS, RELATION_TYPES, Declared
 from scenecypher.errors import DocumentError
-from scenecypher.importers.networkx_format import KINDS, RELATIONS
 from scenecypher.importers.networkx_json import from_document, read_scene, to_document
+from scenecypher.importers.open_vocabulary import KINDS, RELATIONS
 from tests.strategies import KEYS, TYPES, scene_graphs
 
 HOME: Final[list[dict[str, Any]]] = [
