@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
+from scenecypher.importers.word_tables import listed, tables
 
 GridCell: TypeAlias = tuple[int, int]
 """Column and row from 0 at the top left, including walls."""
@@ -15,12 +16,7 @@ ROOT: Final = "root"
 AGENT: Final = "agent"
 
 THINGS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "key": ("Object", ("grabbable",)),
-    "ball": ("Object", ("grabbable",)),
-    "box": ("Object", ("grabbable", "containers")),
-    "door": ("Door", ("can_open",)),
-    "goal": ("Asset", ()),
-    "lava": ("Asset", ()),
+    word: (kind, listed(affordances)) for word, (kind, affordances) in tables("words")["babyai"].items()
 }
 """MiniGrid's types, which become classes, with kind and affordances. Walls and floor tiles are no nodes: rooms are.
 
@@ -102,7 +98,9 @@ def grid_scene_graph(env: Any, things: Things) -> SceneGraph:
     nodes = [Node(ROOT, "Place", ROOT, ROOT), *map(_room_node, places)]
     nodes.append(Node(AGENT, "Agent", AGENT, AGENT, properties=Properties({"center": Point(*position(env))})))
     relations = [Relation(room.id, "INSIDE", ROOT) for room in places]
-    relations.append(Relation(AGENT, "INSIDE", _room_of_agent(env, room_of)))
+    here = position(env)  # in a doorway the room that the agent faces is its room
+    room_of_agent = room_of.get(here) or room_of.get(neighbors(here)[env.agent_dir], ROOT)
+    relations.append(Relation(AGENT, "INSIDE", room_of_agent))
     for node_id, thing in things.items():
         cell = where.get(id(thing))
         parent = next((box_id for box_id, box in things.items() if box.contains is thing), None)
@@ -127,12 +125,6 @@ def region(start: GridCell, among: set[GridCell]) -> frozenset[GridCell]:
         found |= fresh
         waiting += fresh
     return frozenset(found)
-
-
-def _room_of_agent(env: Any, room_of: Mapping[GridCell, str]) -> str:
-    """Return the agent's room; in a doorway the room that it faces, or the root if there is none."""
-    here = position(env)
-    return room_of.get(here) or room_of.get(neighbors(here)[env.agent_dir], ROOT)
 
 
 def _links(node_id: str, thing: Any, cell: GridCell, room_of: Mapping[GridCell, str]) -> list[Relation]:

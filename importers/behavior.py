@@ -19,8 +19,7 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.grasif import NAME_PREFIX
 from scenecypher.importers.pddl.domain_data import DomainMapping, FactForm, SceneWords
-from scenecypher.importers.pddl.expressions import ExpressionReader
-from scenecypher.importers.pddl.naming import DomainTypes
+from scenecypher.importers.pddl.expressions import DomainTypes, ExpressionReader
 from scenecypher.importers.pddl.syntax import (
     Expression,
     Form,
@@ -105,13 +104,6 @@ def instance_name(instance: str) -> str:
     if not (found := _INSTANCE.fullmatch(instance)):
         raise ValueError(f"{instance!r} is no object such as candle.n.01_1")
     return f"{synset_class(found[1])}-{found[2]}"
-
-
-def class_kind(class_: str, *, has_room: bool) -> str:
-    """Return the kind of a class: furniture, which a definition gives a room, is an Asset, all else an Object."""
-    if class_ == AGENT:
-        return "Agent"
-    return "Asset" if has_room and class_ not in LIGHT else "Object"
 
 
 def affordances_of(class_: str, kind: str) -> tuple[str, ...]:
@@ -315,7 +307,9 @@ def _nodes(activity: Activity) -> Iterator[Node]:
     for synset, found in activity.objects.items():
         class_ = synset_class(synset)
         for instance in found:
-            name, kind = instance_name(instance), class_kind(class_, has_room=instance in rooms)
+            is_furniture = instance in rooms and class_ not in LIGHT
+            kind = "Agent" if class_ == AGENT else "Asset" if is_furniture else "Object"
+            name = instance_name(instance)
             states = (  # by default closed and off
                 holding if [predicate, instance] in activity.facts else lacking
                 for predicate, (classes, holding, lacking) in STATES.items()

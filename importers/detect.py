@@ -27,7 +27,7 @@ from scenecypher.importers import (
 )
 from scenecypher.importers.json_file import JsonLine, ending_of, read_document, stem_of, without_gaps
 from scenecypher.importers.vectors_file import read_vectors_file
-from scenecypher.importers.word_tables import tables
+from scenecypher.importers.word_tables import listed, tables
 from scenecypher.plugins import Plugins
 
 _log: Final = logging.getLogger("scenecypher.importers")
@@ -38,7 +38,7 @@ _LOOKS: Final = tables("words")["looks"]
 _OF_LISTS: Final[frozenset[Any]] = frozenset(
     (thor.is_metadata, threedssg.is_one, room_trees.is_tree, networkx_json.is_one)
 )
-AROUND: Final = frozenset("scene_graph scenegraph scene graph environment env house home world map data".split())  # noqa: SIM905
+AROUND: Final = frozenset(listed(_LOOKS["around"]))
 """Keys, in lower case, under which a list of objects may stand with other things beside it; a graph, under any key."""
 
 
@@ -93,8 +93,8 @@ def _read_grasif(file: SceneFile) -> ImportedScene:
 
 
 def _read_virtualhome(file: SceneFile) -> ImportedScene:
-    name = file.name or virtualhome.scene_name(file.path)
-    return virtualhome.from_document(file.document, file=str(file.path), name=name)
+    read = _with(virtualhome.from_document, None)
+    return read(replace(file, name=file.name or virtualhome.scene_name(file.path)))
 
 
 def _read_networkx(file: SceneFile) -> ImportedScene:
@@ -225,8 +225,9 @@ def read_scenes(
     chosen = by_ending or asked or _format_of(document, path)
     notes: tuple[str, ...] = () if asked is not None else (_taken(chosen), *left)
     notes += ("gzip: unpacked and read",) if path.suffix == ".gz" else ()
+    file = path if line is None else path.with_name(f"{path.name}:{line.number}")
     for part in chosen.parts(document):
-        scene = chosen.read(SceneFile(path, name, part, declared, strict))
+        scene = chosen.read(SceneFile(file, name, part, declared, strict))
         yield replace(scene, notes=(*notes, *scene.notes))
 
 
@@ -283,9 +284,9 @@ def _format_of(document: object, path: Path) -> FileFormat:
     for each in _readable():
         if _is_of(each, document):
             return each
-    known = (
-        f"this is {words}" for key, words in _LOOKS["keys"].items() if isinstance(document, dict) and key in document
-    )
+    first = document[0] if isinstance(document, list) and document else document
+    keys = first if isinstance(first, dict) else {}
+    known = (f"this is {words}" for key, words in _LOOKS["keys"].items() if key in keys)
     raise _unknown(path, next(known, f"{_described(document)} is of no format that is known by its form"))
 
 

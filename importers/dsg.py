@@ -57,46 +57,26 @@ def _agent(id_: str, poses: Sequence[spark.DsgNode]) -> Node:
     return Node(id_, layer.kind, f"{layer.class_}_{id_}", layer.class_, (), (), Properties(properties))
 
 
-class NodeMemory:
-    """The nodes of a map's last version, by id: of the next one, nodes that are written alike are not made again."""
-
-    def __init__(self) -> None:
-        self._last: dict[int, tuple[object, str, str | None, Node]] = {}
-
-    def node(self, written: object, node: spark.DsgNode, layer: str, label: str | None) -> Node:
-        """Return a node of a file, which has been validated, so that equal values are of the same type."""
-        known = self._last.get(node.id)
-        if known is not None and known[:3] == (written, layer, label):
-            return known[3]
-        made = _node(node, layer, label)
-        self._last[node.id] = (written, layer, label, made)
-        return made
-
-
 def read_scene(
     path: Path,
     *,
     name: str | None = None,
     labels: spark.LabelSpace | None = None,
     room_labels: spark.LabelSpace | None = None,
-    memory: NodeMemory | None = None,
     strict: bool = False,
 ) -> ImportedScene:
     """Return the scene of a file, named after it by default. Raises DocumentError with all its problems.
 
     `labels` name the semantic labels of objects, `room_labels` those of rooms; without them the file's own label
-    space does. With a `memory` of the map's last version, only what is written otherwise is made anew. Unless `strict`,
-    positions with NaN are left out.
+    space does. Unless `strict`, positions with NaN are left out.
     """
     document, own = read_json(path), name or NAME_PREFIX + stem_of(path)
     spaces: Labels = {layers: it for layers, it in ((spark.LABELLED, labels), (ROOMS, room_labels)) if it is not None}
-    read = partial(from_document, file=str(path), name=own, labels=spaces, memory=memory)
+    read = partial(from_document, file=str(path), name=own, labels=spaces)
     return without_gaps(read, document, strict=strict)
 
 
-def from_document(
-    document: Any, *, file: str, name: str, labels: Labels = NO_LABELS, memory: NodeMemory | None = None
-) -> ImportedScene:
+def from_document(document: Any, *, file: str, name: str, labels: Labels = NO_LABELS) -> ImportedScene:
     """Return the scene of a document of spark-dsg's form. Raises DocumentError with all its problems.
 
     `labels` are label spaces by the layers whose labels they name.
@@ -114,7 +94,7 @@ def from_document(
         numbers = (node.attributes.semantic_label for node in form.nodes if layers[node.id] in names)
         space.refuse_missing(Counter(it for it in numbers if it is not None and it != spark.NO_LABEL))
     the_map = _Map(form, layers, _robots(form, layers))
-    drafts = _drafts(the_map, document["nodes"], labels, memory or NodeMemory())
+    drafts = _drafts(the_map, labels)
     graph = assemble((*drafts, *the_map.links()), file=file, declared=spark.DECLARED)
     notes = tuple(
         f"{robot}: path and times list the latest {LIST_LENGTH:,} of {len(poses):,} poses"
@@ -214,7 +194,7 @@ class _Map:
         return {waypoint: min(rooms) for waypoint, rooms in found.items() if len(rooms) == 1}
 
 
-def _drafts(the_map: _Map, written: Sequence[object], labels: Labels, memory: NodeMemory) -> Iterator[NodeDraft]:
+def _drafts(the_map: _Map, labels: Labels) -> Iterator[NodeDraft]:
     spaces = {key: _labels(given) for key, given in the_map.form.metadata.labelspaces.items()}
     robots = {trail[-1].id: (robot, trail) for robot, trail in the_map.robots.items()}
     for index, node in enumerate(the_map.form.nodes):
@@ -224,15 +204,9 @@ def _drafts(the_map: _Map, written: Sequence[object], labels: Labels, memory: No
             names = next((given.names for layers, given in labels.items() if layer in layers), space)
             number = node.attributes.semantic_label
             label = None if number is None else names.get(number)
-            yield NodeDraft(place, partial(memory.node, _without_feature(written[index]), node, layer, label))
+            yield NodeDraft(place, partial(_node, node, layer, label))
         elif node.id in robots:
             yield NodeDraft(place, partial(_agent, *robots[node.id]))
-
-
-def _without_feature(written: Any) -> Any:
-    """Return a node of a file to be kept in memory, without its vector."""
-    attributes = written["attributes"]
-    return {**written, "attributes": {**attributes, FEATURE: None}} if FEATURE in attributes else written
 
 
 def _labels(given: Any) -> dict[Any, str]:

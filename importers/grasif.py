@@ -26,13 +26,9 @@ from scenecypher.errors import did_you_mean
 from scenecypher.importers.assembly import NodeDraft, assemble, node_draft
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import Task, chosen
+from scenecypher.importers.word_tables import tables
 
-RELATIONS: Final[Mapping[str, str]] = {
-    "ontop_of": "ON",
-    "inside_of": "INSIDE",
-    "under": "UNDER",
-    "attached_to": "ATTACHED_TO",
-}
+RELATIONS: Final[Mapping[str, str]] = tables("words")["grasif"]["relations"]
 """GraSIF's relation words and ours. Assets and the agent are INSIDE their room; the agent HOLDS an object."""
 
 NOTHING: Final = ("nothing", "", None)
@@ -269,11 +265,6 @@ def _task_problems(task: GrasifTaskForm, number: int, graph: SceneGraph) -> Iter
             yield place, str(error)
 
 
-def scene_name(subset: str) -> str:
-    """Return the name of an office's scene."""
-    return NAME_PREFIX + subset
-
-
 def scene(subset: str) -> ImportedScene:
     """Return the one scene of an office."""
     return _read(subset)[0]
@@ -294,7 +285,7 @@ def tasks(only: str | None, subset: str) -> Iterator[Task]:
 
 def _read(subset: str) -> tuple[ImportedScene, tuple[Task, ...]]:
     with as_file(files("scenecypher.importers") / "data" / SUBSETS[subset]) as path:
-        read, found = read_file(path, name=scene_name(subset))
+        read, found = read_file(path, name=NAME_PREFIX + subset)
     source = f"scenecypher's {subset}"
     return replace(read, source=source), tuple(
         replace(task, source=source, category=task.id.rpartition("-")[0]) for task in found

@@ -65,8 +65,7 @@ def read_tasks(path: Path, scene: ImportedScene) -> tuple[Task, ...]:
     """Return the tasks of a file, set in `scene`. Raises DocumentError with all its problems, each at its JSON path."""
     document = read_json(path)
     form = validated(TasksForm, document, str(path))
-    problems = [*_repeated(form.tasks), *_problems(form.tasks, scene.graph)]
-    if problems:
+    if problems := [*_problems(form.tasks, scene.graph)]:
         raise document_error(str(path), problems)
     return tuple(_task(task, scene) for task in form.tasks)
 
@@ -119,19 +118,12 @@ def _step(text: str, graph: SceneGraph) -> ProgramStep:
     return step
 
 
-def _repeated(tasks: Sequence[HomeTaskForm]) -> Iterator[Problem]:
-    first: dict[str, int] = {}
-    for number, task in enumerate(tasks):
-        if first.setdefault(task.id, number) != number:
-            yield (
-                f"$.tasks[{number}].id",
-                f"{shown(task.id)} is the id of tasks[{first[task.id]}] already; give each its own",
-            )
-
-
 def _problems(tasks: Sequence[HomeTaskForm], graph: SceneGraph) -> Iterator[Problem]:
+    first: dict[str, str] = {}
     for number, task in enumerate(tasks):
         place = f"$.tasks[{number}]"
+        if first.setdefault(task.id, place) != place:
+            yield f"{place}.id", f"{shown(task.id)} is the id of {first[task.id][2:]} already; give each its own"
         read: list[tuple[str, Callable[[], object]]] = [
             *((f"{place}.goal[{i}]", partial(_fact, fact, graph, {})) for i, fact in enumerate(task.goal)),
             *((f"{place}.program[{i}]", partial(_step, step, graph)) for i, step in enumerate(task.program)),

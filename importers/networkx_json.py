@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -34,7 +33,7 @@ from scenecypher.importers.assembly import (
     refuse,
     size,
 )
-from scenecypher.importers.json_file import JsonLine, read_document, stem_of, without_gaps
+from scenecypher.importers.json_file import without_gaps
 from scenecypher.importers.open_vocabulary import (
     EDGE_ATTRIBUTES,
     ENDS,
@@ -71,24 +70,6 @@ def is_one(document: Any) -> bool:
     if "id_to_label" in document:  # Replica's
         return False
     return isinstance(found.get("nodes"), list) and bool(found.keys() & {"edges", "links"} or keys_of(document))
-
-
-def read_scene(
-    path: Path,
-    *,
-    name: str | None = None,
-    declare: Declared | None = None,
-    line: JsonLine | None = None,
-    strict: bool = False,
-) -> ImportedScene:
-    """Return the scene of a file, or of a line of it, named after it by default.
-
-    The scene declares the types and properties in the file's graph attributes, and those of `declare`. Raises
-    DocumentError with all its problems.
-    """
-    file = str(path) if line is None else f"{path}:{line.number}"
-    name = name or NAME_PREFIX + stem_of(path)
-    return from_document(read_document(path, line=line), file=file, name=name, declare=declare, strict=strict)
 
 
 def from_document(
@@ -222,6 +203,8 @@ def _with_position(attributes: Mapping[str, Any], declared: Declared) -> Mapping
 
     A gap in one of them leaves all out.
     """
+    if isinstance(attributes.get("location"), dict | list) and "location" not in declared.properties:
+        attributes = {"position" if key == "location" else key: it for key, it in attributes.items()}
     given = {it: attributes[it] for it in "xyz" if it in attributes and it not in declared.properties}
     axes = dict(zip(given, numbers([*given.values()]), strict=True))
     are_numbers = all(it is None or (isinstance(it, int | float) and it is not True) for it in axes.values())

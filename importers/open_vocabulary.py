@@ -37,6 +37,7 @@ LAYOUT: Final = frozenset({"viz", "start", "end"})
 """Attributes of a drawing, which is no fact of a scene."""
 NODES, EDGES, IDS, NAMES, MAPS = (listed(WORDS[key]) for key in ("nodes", "edges", "ids", "names", "maps"))
 BY_KIND, PLACES, ABOUT = (frozenset(listed(WORDS[key])) for key in ("by_kind", "places", "about"))
+OF_OBJECTS: Final = frozenset({"object_tag", "bbox_center", "bbox_extent"})
 FIELDS: Final = listed(WORDS["fields"])
 _CALL: Final = re.compile(r"(\w+)\s*\(([^,()]+),([^,()]+)\)")
 _ARROW: Final = re.compile(r"\s*(?:-+(?:\[:?(\w+)\])?-*>|→|\s)\s*")
@@ -108,7 +109,7 @@ def node_link_form(document: Any) -> Any:  # noqa: PLR0911 - a form each
             return {"directed": True, **dict(zip(("nodes", "edges"), parts, strict=True))}
         case {"nodes": [*nodes], "adjacency": [*ends]} if len(nodes) == len(ends) and _are_maps(nodes, *ends):
             return {"directed": document.get("directed", True), "nodes": nodes, "edges": [*_of_adjacency(nodes, ends)]}
-        case {} if document and all(_is_object(value) for value in document.values()):
+        case {} if document and all(isinstance(it, dict) and it.keys() & OF_OBJECTS for it in document.values()):
             return {"directed": True, "nodes": _listed(document), "edges": []}
     return _of_lists(document) if isinstance(document, dict) else document
 
@@ -260,10 +261,6 @@ def _by_place(edge: Any, ids: Sequence[str]) -> Any:
     if isinstance(edge, dict):
         return {key: named(value) if key not in {"weight", "id", "key"} else value for key, value in edge.items()}
     return [*map(named, edge)] if isinstance(edge, list) else edge
-
-
-def _is_object(value: object) -> bool:
-    return isinstance(value, dict) and not value.keys().isdisjoint({"object_tag", "bbox_center", "bbox_extent"})
 
 
 def _of_pairs(pairs: Sequence[Any]) -> dict[str, Any]:

@@ -12,8 +12,7 @@ import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import InvalidValue, relation_type
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers.pddl import domain_data as data
-from scenecypher.importers.pddl.expressions import QUANTIFIERS, ExpressionReader, conjuncts_of, identifier
-from scenecypher.importers.pddl.naming import EMPTY_HAND, HELD, DomainTypes, Naming, Predicate
+from scenecypher.importers.pddl import expressions as pddl
 from scenecypher.importers.pddl.syntax import OBJECT, Expression, Form, PddlFile, TypedName, Word, typed_names
 from scenecypher.importers.word_tables import listed, tables
 
@@ -48,7 +47,7 @@ class DomainReader:
     ) -> None:
         self.source, self.mapping, self.words = source, mapping, words
         self.constants = (*typed_names(source.items(":constants")), *more)
-        self.types = DomainTypes(source, mapping, words)
+        self.types = pddl.DomainTypes(source, mapping, words)
         self.notes: list[str] = []
 
     def read(self) -> data.Domain:
@@ -68,17 +67,17 @@ class DomainReader:
     # --- what the file declares
 
     @cached_property
-    def predicates(self) -> dict[str, Predicate]:
+    def predicates(self) -> dict[str, pddl.Predicate]:
         """The declared predicates by name."""
         changed = {it.head for action in self.source.all(":action") for it, _ in changes(part_of(action, ":effect"))}
-        found: dict[str, Predicate] = {}
+        found: dict[str, pddl.Predicate] = {}
         for form in self.source.items(":predicates"):
             if not isinstance(form, Form) or not form.head:
                 self.source.fail(form.line, "a predicate such as (on ?x ?y) should stand here")
             types = tuple(self.types.tree.below(self.types.tree.check(given)) for _, given in typed_names(form.rest))
             if form.head in found:
                 self.source.fail(form.line, f"the predicate {form.head} is declared twice")
-            found[form.head] = Predicate(form.head, types, form.line, form.head in changed)
+            found[form.head] = pddl.Predicate(form.head, types, form.line, form.head in changed)
         return found
 
     def facts(self) -> Iterator[Form]:
@@ -130,7 +129,7 @@ class DomainReader:
         for action in self.source.all(":action"):
             if len(action.items) < 2 or not isinstance(action.items[1], Word):
                 self.source.fail(action.line, "an action's name should stand after :action")
-            if (name := identifier(action.items[1].text)) in names:
+            if (name := pddl.identifier(action.items[1].text)) in names:
                 self.source.fail(action.line, f"another action is called {name} too; rename one")
             names.add(name)
             for item in (it for it in action.rest[1:] if isinstance(it, Word)):
@@ -162,7 +161,7 @@ class DomainReader:
         for name in given.keys() - self.predicates.keys():
             hint = did_you_mean(name, tuple(self.predicates))
             raise InputError(f"{self.mapping.file}: predicates.{name}: the domain has no such predicate{hint}")
-        naming = Naming(self.predicates, self.words, self.types.agent_types, self._hands_agree())
+        naming = pddl.Naming(self.predicates, self.words, self.types.agent_types, self._hands_agree())
         forms = {name: given.get(name) or naming.form(it) for name, it in self.predicates.items()}
         for name, predicate in self.predicates.items():
             form = forms[name]
@@ -172,7 +171,7 @@ class DomainReader:
         self._check_clashes(forms)
         return {name: form for name, form in forms.items() if form is not None}
 
-    def _check_form(self, predicate: Predicate, form: data.FactForm) -> None:
+    def _check_form(self, predicate: pddl.Predicate, form: data.FactForm) -> None:
         count = len(predicate.types)
         if count not in form.arities:
             wanted = " or ".join(map(str, form.arities))
@@ -201,18 +200,18 @@ class DomainReader:
 
     def _hands_agree(self) -> bool:
         """Check that every action that takes or puts something says the same of the empty hand."""
-        if not self.predicates.keys() & set(EMPTY_HAND) or not self.predicates.keys() & set(HELD):
+        if not self.predicates.keys() & set(pddl.EMPTY_HAND) or not self.predicates.keys() & set(pddl.HELD):
             return False
         for action in self.source.all(":action"):
             made = [(fact.head, holds) for fact, holds in changes(part_of(action, ":effect"))]
-            taken = {holds for name, holds in made if name in HELD}
-            emptied = {not holds for name, holds in made if name in EMPTY_HAND}
+            taken = {holds for name, holds in made if name in pddl.HELD}
+            emptied = {not holds for name, holds in made if name in pddl.EMPTY_HAND}
             if taken != emptied:
                 return False
         return True
 
 
-class _ActionReader(ExpressionReader):
+class _ActionReader(pddl.ExpressionReader):
     """Reads one action."""
 
     def __init__(self, domain: DomainReader, form: Form, forms: Mapping[str, data.FactForm]) -> None:
@@ -226,11 +225,11 @@ class _ActionReader(ExpressionReader):
             for parameter in parameters
             if (condition := self._types.is_of(parameter.name, parameter.types)) != c.ALWAYS
         ]
-        parts = conjuncts_of(part_of(self._form, ":precondition") or Form((), self._form.line))
+        parts = pddl.conjuncts_of(part_of(self._form, ":precondition") or Form((), self._form.line))
         requires += [data.ActionRequirement(self.condition(part), self.text(part)) for part in parts]
         effects = tuple(self._effects(part_of(self._form, ":effect") or Form((), self._form.line)))
-        words = self._form.comment or self._words_of(requires)
-        return data.DomainAction(identifier(_text(self._form.items[1])), words, parameters, tuple(requires), effects)
+        name, words = pddl.identifier(_text(self._form.items[1])), self._form.comment or self._words_of(requires)
+        return data.DomainAction(name, words, parameters, tuple(requires), effects)
 
     def _parameters(self) -> tuple[data.ActionParameter, ...]:
         """Bind all parameters and return those besides the first agent, which is the node that acts."""
@@ -292,7 +291,7 @@ def _type_words(parameter: data.ActionParameter) -> str:
     return f"{{{parameter.name}}} is no {' or '.join(parameter.types)}"
 
 
-def _too_many(predicate: Predicate) -> str:
+def _too_many(predicate: pddl.Predicate) -> str:
     name, count = predicate.name, len(predicate.types)
     told = f"({name} …) has {count} arguments; a scene graph holds facts of one or two"
     if predicate.changed:
@@ -321,7 +320,7 @@ def facts_of(expression: Expression | None) -> Iterator[Form]:
     """Yield the facts of a precondition, effect or goal, and comparisons of numbers."""
     if not isinstance(expression, Form) or not expression.items or expression.head in MEASURES:
         return
-    if expression.head in QUANTIFIERS:
+    if expression.head in pddl.QUANTIFIERS:
         yield from facts_of(expression.items[-1])
     elif expression.head in CONNECTIVES or not expression.head:
         for part in expression.items:

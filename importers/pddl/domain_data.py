@@ -114,18 +114,14 @@ class SceneWords:
     def of(cls, graph: SceneGraph) -> SceneWords:
         """Return the words of a scene."""
         nodes = graph.nodes.values()
+        names = Counter(node.name.lower() for node in nodes)
+        by_name = {node.name.lower(): node.id for node in nodes if names[node.name.lower()] == 1}
         return cls(
             frozenset(node.class_ for node in nodes),
             frozenset(state for node in nodes for state in node.states),
             frozenset(word for node in nodes for word in node.affordances),
-            _ids_by_word(graph),
+            by_name | {node_id.lower(): node_id for node_id in graph.nodes},
         )
-
-
-def _ids_by_word(graph: SceneGraph) -> dict[str, str]:
-    names = Counter(node.name.lower() for node in graph.nodes.values())
-    by_name = {node.name.lower(): node.id for node in graph.nodes.values() if names[node.name.lower()] == 1}
-    return by_name | {node_id.lower(): node_id for node_id in graph.nodes}
 
 
 @dataclass(frozen=True, slots=True)

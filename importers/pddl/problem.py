@@ -11,8 +11,7 @@ import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.importers.pddl.domain import DomainReader, facts_of
 from scenecypher.importers.pddl.domain_data import ACTING, DERIVED, Domain, FactForm
-from scenecypher.importers.pddl.expressions import ExpressionReader
-from scenecypher.importers.pddl.naming import KIND_WORDS
+from scenecypher.importers.pddl.expressions import KIND_WORDS, ExpressionReader
 from scenecypher.importers.pddl.syntax import OBJECT, Form, PddlFile, Word, typed_names
 
 ROBOT: Final = "robot"
@@ -87,14 +86,12 @@ class _ProblemReader:
         """Return a fact whose predicate and objects are declared."""
         if not isinstance(fact, Form) or not fact.head:
             self._fail(getattr(fact, "line", 1), "a fact such as (on a b) should stand here")
-        form = self._domain.predicates.get(fact.head)
-        known = (*self._domain.predicates, "=", "not")
-        self._problem.check(fact.head, known, fact.line, f"the domain has no predicate {fact.head}")
-        for item in fact.rest if form else ():
+        is_known = fact.head in self._domain.predicates
+        if is_known or fact.head not in {"=", "not"}:
+            self._reader.check_fact(fact, self._problem)
+        for item in fact.rest if is_known else ():
             name = item.text if isinstance(item, Word) else "a list"
             self._problem.check(name, self._types, fact.line, f"({fact.head} …): no object is called {name}")
-        if form and len(fact.rest) not in form.arities:
-            self._fail(fact.line, f"({fact.head} …) has {len(fact.rest)} arguments; the domain declares others")
         return fact
 
     def _add(self, fact: Form, agents: list[str], states: dict[str, set[str]], relations: set[Relation]) -> None:

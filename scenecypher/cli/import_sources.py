@@ -59,7 +59,7 @@ def _of_office(only: str | None, *, subset: str) -> Iterator[Source]:
 
     if only is not None:
         raise InputError(f"{subset} is one scene; leave out --only {only[:60]}")
-    yield Source.named(grasif.scene_name(subset), partial(grasif.scene, subset))
+    yield Source.named(grasif.NAME_PREFIX + subset, partial(grasif.scene, subset))
 
 
 def of_homes(paths: Sequence[str] | None) -> Iterator[Source]:

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scenecypher.errors import DocumentError, InputError, SceneCypherError
-from scenecypher.importers import detect, dsg, dsg_format, grasif, homes, networkx_json, virtualhome
+from scenecypher.importers import detect, dsg, dsg_format, grasif, homes, virtualhome
 from scenecypher.importers.detect import read_any
 from scenecypher.importers.homes import small_home
 from scenecypher.importers.pddl.domain_data import read_mapping
@@ -106,7 +106,7 @@ READERS: Final[Mapping[str, Reader]] = {
     "json": partial(read_any, file_format="json"),
     "virtualhome": virtualhome.read_graph,
     "grasif": grasif.read_scene,
-    "networkx": networkx_json.read_scene,
+    "networkx": partial(read_any, file_format="networkx"),
     "dsg": dsg.read_scene,
     "any": detect.read_any,
 }
