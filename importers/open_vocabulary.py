@@ -37,7 +37,7 @@ LAYOUT: Final = frozenset({"viz", "start", "end"})
 """Attributes of a drawing, which is no fact of a scene."""
 NODES, EDGES, IDS, NAMES, MAPS = (listed(WORDS[key]) for key in ("nodes", "edges", "ids", "names", "maps"))
 BY_KIND, PLACES, ABOUT = (frozenset(listed(WORDS[key])) for key in ("by_kind", "places", "about"))
-OF_OBJECTS: Final = frozenset({"object_tag", "bbox_center", "bbox_extent"})
+OF_OBJECTS: Final = frozenset({"object_tag", "bbox_extent", *NODE_ATTRIBUTES["center"]})
 FIELDS: Final = listed(WORDS["fields"])
 _CALL: Final = re.compile(r"(\w+)\s*\(([^,()]+),([^,()]+)\)")
 _ARROW: Final = re.compile(r"\s*(?:-+(?:\[:?(\w+)\])?-*>|→|\s)\s*")
@@ -285,6 +285,14 @@ def plain_form(document: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
     """Return a document without facts about the file, and with plain nodes; note each sort of change once."""
     about = sorted(key for key, value in document.items() if _is_about_the_file(key, value))
     kept = {"directed": True, **{key: value for key, value in document.items() if key not in about}}
+    match document.get("graph"):
+        case [[str(), _], *_] as graph:  # as old versions of NetworkX wrote it
+            kept["graph"] = {it[0]: it[1] for it in graph if isinstance(it, list) and len(it) == 2}
+    if isinstance(graph := kept.get("graph"), dict):
+        known = GraphAttributes.model_fields
+        others = [key for key in graph if key not in known and not did_you_mean(key, tuple(known))]
+        kept["graph"] = {key: value for key, value in graph.items() if key not in others}
+        about += [f"graph.{key}" for key in others]
     if about:
         notes.append(f"{', '.join(about)} of the file left out")
     word = word_for_edges(document)
