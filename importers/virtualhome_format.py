@@ -12,7 +12,7 @@ from functools import partial
 from itertools import starmap
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
@@ -88,10 +88,6 @@ AffordanceWord = Annotated[str, _known("property", AFFORDANCES)]
 RelationTypeWord = Annotated[str, _known("relation type", RELATIONS)]
 
 
-_WHOLE: Final = BeforeValidator(lambda it: None if isinstance(it, dict) and None in it.values() else it)
-"""A box or pose with a gap in it is none."""
-
-
 class BoundingBox(_Strict):
     """An axis-aligned box in metres, by Unity's axes: left-handed, y upwards."""
 
@@ -116,8 +112,8 @@ class GraphNode(_Strict):
     states: list[StateWord]
     category: str | None = None
     prefab_name: str | None = None
-    bounding_box: Annotated[BoundingBox | None, _WHOLE] = None
-    obj_transform: Annotated[Transform | None, _WHOLE] = None
+    bounding_box: BoundingBox | None = None
+    obj_transform: Transform | None = None
 
 
 class GraphEdge(TypedDict):

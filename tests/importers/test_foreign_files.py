@@ -276,6 +276,10 @@ def test_files_with_a_mark_of_their_encoding_are_read(tmp_path: Path, encoding: 
         ('{"id_to_label": [], "objects": [{"id": 1, "class_name": "mug"}]}', "Replica's objects"),
         ('{"objects_info": {}}', "a scene of OmniGibson"),
         ('{"pddl_params": {}}', "ALFRED"),
+        (
+            '{"nodes": [{"id": "a", "type": "room"}], "edges": [{"source": ["b"], "target": "a"}]}',
+            "has no relation type",
+        ),
         ('{"nodes": {"a": {"type": "room"}, "b": {}}, "links": {"b": "a"}}', "$.links[0]: should be a map"),
         ('{"@graph": [{"@id": "a"}]}', "JSON-LD"),
         ('[{"reference": "a1", "ambiguity": [], "scans": [{"reference": "b2"}]}]', "3RScan's list of scans"),
