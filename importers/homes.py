@@ -108,9 +108,10 @@ def _term(word: str, graph: SceneGraph, terms: dict[str, Term]) -> Term:
 
 
 def _step(text: str, graph: SceneGraph) -> ProgramStep:
-    step = parse_step(text)
-    if step is None:
-        raise InvalidValue(f"{shown(text)} is no step; write one like '[grab] <plum> (12)'")
+    try:
+        step = parse_step(text)
+    except ValueError as error:
+        raise InvalidValue(f"{error}; write one like it") from error
     for node in step.arguments:
         if node not in graph:
             hint = did_you_mean(node[:60], tuple(graph.nodes)) or "; take class and number from the graph"

@@ -190,13 +190,18 @@ def _records(value: list[Any] | dict[str, Any], place: str) -> Iterator[tuple[st
     """Yield the records of a list, of a map by name, or the one record that a map is."""
     if isinstance(value, list):
         yield from ((f"{place}[{index}]", inner) for index, inner in enumerate(value))
-    elif value.keys() & {"id", "name"} or 2 * len(value.keys() & KNOWN) >= len(value) > 0:
+    elif value.keys() & {"id", "name"} or 2 * sum(_is_field(*it) for it in value.items()) >= len(value) > 0:
         yield place, {"name": place.rpartition(".")[2].rstrip("s"), **value} if "id" not in value else value
     else:
         for name, inner in value.items():
             is_by_name = isinstance(inner, list) or _is_by_name(inner)
             parts = {WITHIN.get(place.rpartition(".")[2], "contents"): inner} if is_by_name else inner or {}
             yield f"{place}.{name}", {"name": name, **parts} if isinstance(parts, dict) else parts
+
+
+def _is_field(key: str, value: Any) -> bool:
+    """Check if a key is that of a field, and not the name of a thing such as `robot`, which has a map."""
+    return key in KNOWN and (not isinstance(value, dict) or key.endswith("s") or key in listed(WORDS["space"]))
 
 
 def _is_by_name(value: Any) -> bool:

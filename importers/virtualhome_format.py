@@ -164,10 +164,10 @@ def node_id(class_name: str, source_id: int) -> str:
     return f"{class_name}_{source_id}"
 
 
-def parse_step(text: str) -> ProgramStep | None:
-    """Return the step ``[GRAB] <soap> (1.1001)`` of a program; the number before the point may be missing."""
+def parse_step(text: str) -> ProgramStep:
+    """Return the step ``[GRAB] <soap> (1.1001)`` of a program; ``1.`` may be missing. Raises ValueError."""
     if (found := _STEP.fullmatch(text.strip())) is None:
-        return None
+        raise ValueError(f"{shown(text)} is no step such as [GRAB] <soap> (1.1001)")
     arguments = tuple(node_id(name, int(number)) for name, number in _ARGUMENT.findall(found[2]))
     return ProgramStep(found[1].lower(), arguments)
 

@@ -131,6 +131,14 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
         {"rooms": [{"name": "hall"}], "agent": {"location": "hall"}},
         {("agent", "INSIDE", "hall")},
     ),
+    "an agent by its word": (
+        {"rooms": ["hall"], "agent": {"robot": {"location": "hall"}}},
+        {("robot", "INSIDE", "hall")},
+    ),
+    "floors by names in a building without one": (
+        {"building": {"floors": {"ground": {"rooms": ["hall"]}}}},
+        {("ground", "INSIDE", "building"), ("hall", "INSIDE", "ground")},
+    ),
     "a building without a name": (
         {"building": {"floors": [{"id": "ground", "rooms": ["hall"]}]}},
         {("ground", "INSIDE", "building"), ("hall", "INSIDE", "ground")},
