@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import Field
 
@@ -17,12 +18,13 @@ from scenecypher.importers.assembly import Read
 from scenecypher.importers.json_file import read_json
 
 NAME_PREFIX: Final = "hovsg/"
-FOLDERS: Final = ("floors", "rooms", "objects")
 TURNED: Final = "positions turned from y up to ours (z up): x, -z, y of the files"
 _Corner = Annotated[list[float], Field(min_length=3, max_length=3)]
 
 
 class _Part(Read):
+    id: str | int
+    parent: str | int | None = None
     name: str | None = None
     corners: list[_Corner] = Field([], alias="vertices")
 
@@ -42,9 +44,13 @@ class _Object(_Part):
     embedding: list[Any] | str | None = None
 
 
+PartT = TypeVar("PartT", _Floor, _Room, _Object)
+FOLDERS: Final[Mapping[type[_Part], str]] = {_Floor: "floors", _Room: "rooms", _Object: "objects"}
+
+
 def is_folder(path: Path) -> bool:
     """Check if a folder is a map."""
-    return all((path / name).is_dir() for name in FOLDERS[1:])
+    return all((path / FOLDERS[form]).is_dir() for form in (_Room, _Object))
 
 
 def is_part(document: Any) -> bool:
@@ -63,10 +69,7 @@ def read_folder(path: Path, *, name: str | None = None, strict: bool = False) ->
             f"this is a part of a map of HOV-SG; give its folder: `scenecypher import {path.resolve().parent.parent}`"
         )
         raise DocumentError(str(path), "$", cause)
-    floors, rooms, objects = (
-        [validated(form, read_json(file), str(file)) for file in sorted((path / folder).glob("*.json"))]
-        for folder, form in zip(FOLDERS, (_Floor, _Room, _Object), strict=True)
-    )
+    floors, rooms, objects = _read(_Floor, path), _read(_Room, path), _read(_Object, path)
     nodes = [
         *(_node(it, "Place", "floor") for it in floors),
         *(_node(it, "Place", "room") for it in rooms),
@@ -80,6 +83,11 @@ def read_folder(path: Path, *, name: str | None = None, strict: bool = False) ->
         document, file=str(path), name=name or NAME_PREFIX + path.resolve().name, strict=strict
     )
     return replace(scene, notes=(TURNED, *scene.notes))
+
+
+def _read(form: type[PartT], path: Path) -> list[PartT]:
+    files = sorted((path / FOLDERS[form]).glob("*.json"))
+    return [validated(form, read_json(file), str(file)) for file in files]
 
 
 def _node(part: _Floor | _Room | _Object, kind: str, word: str) -> dict[str, Any]:

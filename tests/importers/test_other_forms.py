@@ -217,8 +217,11 @@ def hovsg(folder: Path) -> Path:
     floor = {"floor_id": "0", "name": "floor_0", "rooms": ["0_0"], "vertices": [], "floor_zero_level": 0.0}
     room = {"room_id": "0_0", "name": "kitchen", "floor_id": "0", "objects": [], "room_zero_level": 0.0}
     mug = {"object_id": "0_0_0", "room_id": "0_0", "name": "mug", "embedding": [0.1, 0.2]}
-    bed = {"object_id": "0_0_1", "room_id": "0_0", "name": None, "embedding": "", "vertices": []}
-    parts = {"floors/0": floor, "rooms/0_0": {**room, "vertices": corners((0, 0, 0), (4, 2, 3)), "embeddings": [[1.0]]}}
+    bed: dict[str, Any] = {"object_id": "0_0_1", "room_id": "0_0", "name": None, "embedding": "", "vertices": []}
+    parts: dict[str, object] = {
+        "floors/0": floor,
+        "rooms/0_0": {**room, "vertices": corners((0, 0, 0), (4, 2, 3)), "embeddings": [[1.0]]},
+    }
     parts |= {"objects/0_0_0": {**mug, "vertices": corners((1, 0.8, 2), (1.2, 1.0, 2.4))}, "objects/0_0_1": bed}
     for name, part in parts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
