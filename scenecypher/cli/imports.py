@@ -234,7 +234,7 @@ def _of_documents(paths: Sequence[str]) -> Iterator[Source]:
 
 def _of_any(paths: Sequence[str], declared: Declared, *, strict: bool) -> Iterator[Source]:
     """Yield a source for each scene of files of known formats. Raises InputError for a path that is none."""
-    from scenecypher.importers.detect import FORMATS, joined, read_scenes, suffixes
+    from scenecypher.importers.detect import FORMATS, is_scene_folder, joined, read_scenes, suffixes
 
     for given in paths:
         if not has_magic(given) and not Path(given).exists():
@@ -243,7 +243,9 @@ def _of_any(paths: Sequence[str], declared: Declared, *, strict: bool) -> Iterat
             raise InputError(f"there is no file {given[:200]!r}{hint}; check the path")
     has_folder = any(Path(given).is_dir() for given in paths)
     found: list[tuple[Path, ImportedScene]] = []
-    for path, _ in files_at(paths, suffixes() if has_folder else (".json",)):
+    maps = [Path(given) for given in paths if is_scene_folder(Path(given))]
+    rest = [given for given in paths if Path(given) not in maps]
+    for path in (*maps, *(it for it, _ in files_at(rest, suffixes() if has_folder else (".json",)))):
         try:
             if path.name.removesuffix(".gz").endswith(JSON_LINES):
                 yield from _of_lines(path, declared, strict=strict)
