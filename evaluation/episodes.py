@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 from functools import wraps
 from inspect import Signature, signature
+from threading import Lock
 from typing import Any, Final, Protocol, cast
 
-from anyio import Lock
 from inspect_ai import Task
-from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, grouped, scorer, stderr
-from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.dataset import Sample
+from inspect_ai.scorer import CORRECT, INCORRECT, Score, accuracy, grouped, stderr
+from inspect_ai.solver import TaskState
 
+from scenecypher.chat.model import Model
 from scenecypher.errors import InputError
-from scenecypher.evaluation.assignments import AssignmentCache
-from scenecypher.evaluation.attempts import attempt_asking
+from scenecypher.evaluation.attempts import measured_task
 from scenecypher.evaluation.episode import EpisodePlan, Trace
 from scenecypher.evaluation.experiment import Experiment
 from scenecypher.evaluation.measures import figures
 from scenecypher.evaluation.playing import play
-from scenecypher.evaluation.prompt_version import METADATA_KEY, prompt_version
+from scenecypher.evaluation.prompt_version import prompt_version
 from scenecypher.evaluation.replies import LIVE, REFERENCE, ModelSource
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.sessions.setup import NoModel
 
 VERSION: Final = 4
 """Version of tasks, play and scoring; results of different versions are not comparable."""
@@ -61,7 +60,8 @@ def played(plan: Callable[..., Experiment]) -> PlayedTask:
 def episodes_task(experiment: Experiment, replies: ModelSource, *, pool: WorldPool | None = None) -> Task:
     """Return the task whose samples are the experiment's episodes; each is independent of the others.
 
-    Raises InputError if no episode can be played.
+    Episodes with a person run one at a time, whatever the number of parallel samples. Raises InputError if no episode
+    can be played.
     """
     samples = [_sample(one, experiment.assignments.aim(one)) for one in experiment.episodes()]
     if not samples:
@@ -69,59 +69,44 @@ def episodes_task(experiment: Experiment, replies: ModelSource, *, pool: WorldPo
             f"{experiment.name}: none of the chosen rows can be played; "
             "name a model with --model, or choose other rows with --method"
         )
-    return Task(
-        dataset=MemoryDataset(samples, name=experiment.name),
-        solver=play_episode(experiment.assignments, replies, pool or WorldPool()),
-        scorer=plan_execution(),
-        name=experiment.name,
+    worlds, person = pool or WorldPool(), Lock()
+
+    def work(state: TaskState, model: Model) -> dict[str, Any]:
+        episode = _episode(state)
+        with person if episode.eyes == "person" else nullcontext():
+            trace = play(worlds, experiment.assignments, episode, model=model)
+        state.output.completion = trace.answer or "\n".join(trace.executed)
+        return trace.model_dump(mode="json")
+
+    def sources(state: TaskState) -> ModelSource:
+        episode = _episode(state)
+        asks = (recipe_named(episode.method).model and not episode.player) or episode.eyes == "person"
+        return replies if asks else ModelSource(REFERENCE)
+
+    return measured_task(
+        experiment.name,
+        samples,
+        work=work,
+        judge=_plan_execution,
+        found=TRACE,
+        scored=SCORER,
+        metrics=[accuracy(), stderr(), grouped(accuracy(), "row", all=False)],
         version=VERSION,
-        metadata={METADATA_KEY: prompt_version()},
-        fail_on_error=False,
+        prompts=prompt_version(),
+        replies=sources,
     )
 
 
-@solver
-def play_episode(book: AssignmentCache, replies: ModelSource, stage: WorldPool) -> Solver:
-    """Play the sample's episode in a worker thread and store its trace in the sample's metadata.
-
-    Episodes with a person run one at a time, whatever the number of parallel samples.
-    """
-    person = Lock()
-
-    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the method calls the model
-        episode = EpisodePlan.model_validate(state.metadata[EPISODE])
-        turn: AbstractAsyncContextManager[None] = person if episode.eyes == "person" else nullcontext()
-        asks = (recipe_named(episode.method).model and not episode.player) or episode.eyes == "person"
-        async with turn:
-            trace = await attempt_asking(
-                state,
-                replies if asks else ModelSource(REFERENCE),
-                lambda model: play(stage, book, episode, model=model),
-                reference=NoModel(),
-            )
-        state.metadata[TRACE] = trace.model_dump(mode="json")
-        state.output.completion = trace.answer or "\n".join(trace.executed)
-        return state
-
-    return solve
-
-
-@scorer(metrics=[accuracy(), stderr(), grouped(accuracy(), "row", all=False)], name=SCORER)
-def plan_execution() -> Scorer:
+def _plan_execution(state: TaskState, found: dict[str, Any]) -> Score:
     """Score an episode's success as its paper defines it; all figures are in the score's metadata."""
-
-    async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the goal is the task's
-        episode = EpisodePlan.model_validate(state.metadata[EPISODE])
-        trace = Trace.model_validate(state.metadata[TRACE])
-        found = figures(episode, trace)
-        return Score(
-            value=CORRECT if found[success_figure(episode)] else INCORRECT,
-            answer=state.output.completion,
-            explanation=f"{trace.outcome}: {trace.reason}",
-            metadata={"figures": found},
-        )
-
-    return score
+    episode, trace = _episode(state), Trace.model_validate(found)
+    counted = figures(episode, trace)
+    return Score(
+        value=CORRECT if counted[success_figure(episode)] else INCORRECT,
+        answer=trace.answer or "\n".join(trace.executed),
+        explanation=f"{trace.outcome}: {trace.reason}",
+        metadata={"figures": counted},
+    )
 
 
 def success_figure(episode: EpisodePlan) -> str:
@@ -130,6 +115,10 @@ def success_figure(episode: EpisodePlan) -> str:
     A plan with infeasible actions is no success, unless a person judges.
     """
     return "done" if episode.marking == "person" else "success"
+
+
+def _episode(state: TaskState) -> EpisodePlan:
+    return EpisodePlan.model_validate(state.metadata[EPISODE])
 
 
 def _sample(episode: EpisodePlan, aim: str) -> Sample:

@@ -26,7 +26,7 @@ from scenecypher.evaluation.subgraphs import (
     measure_similarity,
     seen_parts,
 )
-from scenecypher.evaluation.views import VOCABULARY, GoldView, PlacedThing, ViewFile, belief_before_view
+from scenecypher.evaluation.views import VOCABULARY, GoldView, ViewFile, belief_before_view
 from scenecypher.planner.perception.footage import PictureSet
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.naming import known_node
@@ -66,14 +66,13 @@ class GoldReader:
 
 
 def _words(view: GoldView) -> str:
-    sentences = [f"{it.name} is {PHRASES[it.relation]} {it.related_to}{_told(it)}." for it in view.gold]
-    if not sentences and view.seen == "whole":
+    if not view.gold and view.seen == "whole":
         return f"All of {view.asset.name} is in view. There is nothing on or in it."
+    sentences = [
+        f"{it.name} is {PHRASES[it.relation]} {', '.join(filter(None, (it.related_to, ' and '.join(it.states))))}."
+        for it in view.gold
+    ]
     return " ".join([EXTENT_WORDS[view.seen], *sentences])
-
-
-def _told(thing: PlacedThing) -> str:
-    return f", {' and '.join(thing.states)}" if thing.states else ""
 
 
 def _form(view: GoldView) -> dict[str, Any]:
@@ -99,7 +98,10 @@ class GoldObserver:
 
     def observe(self, of: str, *, step: int) -> Observation:
         """Return the gold subgraph as an observation, for any node."""
-        sightings = tuple(_sighting(it) for it in self.view.gold)
+        sightings = tuple(
+            Sighting(it.name, it.class_name, (it.relation, it.related_to), tuple(it.states) or None)
+            for it in self.view.gold
+        )
         extent = Extent(EXTENTS[self.view.seen], self.view.part, self.view.reason)
         return Observation(of, sightings, step, ("INSIDE", "ON"), partial_states=True, extent=extent)
 
@@ -108,10 +110,6 @@ def view_classes(view: GoldView) -> tuple[str, ...]:
     """Return the classes that a thing in this view may be mistaken for."""
     known = belief_before_view(view)
     return tuple(sorted({node.class_ for node in known.nodes.values()} | {it.class_name for it in view.gold}))
-
-
-def _sighting(thing: PlacedThing) -> Sighting:
-    return Sighting(thing.name, thing.class_name, (thing.relation, thing.related_to), tuple(thing.states) or None)
 
 
 def score_reading(file: ViewFile, model: Model) -> dict[str, Any]:
@@ -126,9 +124,12 @@ def score_reading(file: ViewFile, model: Model) -> dict[str, Any]:
             seen.append(reading.observation)
             words.append(reading.description)
     except ReplyRejected as error:
-        unreadable = _comparison_fields(view, SeenSubgraph()) | asdict(Similarity(0.0, 0.0, exact=False))
-        return unreadable | _reply_fields(str(error), metered) | {"outcome": "unreadable"}
-    return _comparison_fields(view, _seen(view, seen)) | _reply_fields("\n".join(words), metered)
+        unreadable = asdict(Similarity(0.0, 0.0, exact=False)) | {"outcome": "unreadable"}
+        found, words = _comparison_fields(view, SeenSubgraph()) | unreadable, [str(error)]
+    else:
+        found = _comparison_fields(view, _seen(view, seen))
+    of_replies = {"source": metered.source, "model": metered.model_name, "tokens": metered.usage.total_tokens}
+    return found | {"description": "\n".join(words)} | of_replies
 
 
 def score_simulation(file: ViewFile, *, noise: Noise, seed: int) -> dict[str, Any]:
@@ -138,7 +139,7 @@ def score_simulation(file: ViewFile, *, noise: Noise, seed: int) -> dict[str, An
         gold = GoldObserver(one.view)
         observer = NoisyObserver(gold, seed=seed + number, classes=view_classes(view), noise=noise)
         seen.append(observer.observe(one.view.asset.name, step=STEP + number))
-    return _comparison_fields(view, _seen(view, seen)) | _reply_fields(SIMULATED_OBSERVER, None)
+    return _comparison_fields(view, _seen(view, seen)) | {"description": SIMULATED_OBSERVER}
 
 
 def _seen(view: GoldView, observations: Sequence[Observation]) -> SeenSubgraph:
@@ -167,13 +168,4 @@ def _comparison_fields(view: GoldView, seen: SeenSubgraph) -> dict[str, Any]:
         "slips": {kind: len(things) for kind, things in mistakes.items()},
         "mistakes": mistakes,
         "kept": 1 - len(seen.lost) / len(kept) if kept else None,
-    }
-
-
-def _reply_fields(words: str, metered: MeteredModel | None) -> dict[str, Any]:
-    return {
-        "description": words,
-        "source": metered.source if metered else "",
-        "model": metered.model_name if metered else "",
-        "tokens": metered.usage.total_tokens if metered else 0,
     }

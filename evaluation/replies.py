@@ -34,9 +34,6 @@ class ModelSource:
     Raises InputError if the cassette is missing, or if the file to record exists.
     """
 
-    name: Final = "Replies"
-    """Name of this type in Inspect's logs."""
-
     def __init__(self, choice: str = LIVE, *, record: str = "") -> None:
         self.choice = choice
         if choice not in {LIVE, REFERENCE} and not Path(choice).is_file():

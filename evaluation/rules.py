@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from typing import Any, Final
 
 from inspect_ai import Task, task
-from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalLog
-from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
-from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.scorer import Score, mean
+from inspect_ai.solver import TaskState
 
 from scenecypher.db.condition import evaluate
 from scenecypher.db.graph.scene import SceneGraph
@@ -24,7 +23,7 @@ from scenecypher.db.rules import NO_RULES, Rules, rules_json
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.load import LoadedScene
 from scenecypher.errors import ActionRefused
-from scenecypher.evaluation.attempts import attempt
+from scenecypher.evaluation.attempts import measured_task
 from scenecypher.evaluation.options import take_spread
 from scenecypher.evaluation.result import Column, ExperimentResult, Row, Table
 from scenecypher.evaluation.rule_tasks import HAZARDS, RuledTask, goal_of, ruled_tasks
@@ -51,36 +50,22 @@ def rules(*, limit: int = 0, seed: int | None = None) -> Task:
     """Return the task of playing hazards and harmless goals; `limit` and `seed` as in `take_spread`."""
     chosen = {it.id: it for it in take_spread(ruled_tasks(), limit, seed)}
     samples = [Sample(id=it.id, input=it.goal, metadata={"kind": it.kind}) for it in chosen.values()]
-    return Task(
-        dataset=MemoryDataset(samples, name="rules"),
-        solver=play_all(chosen),
-        scorer=kept(),
+    return measured_task(
+        "rules",
+        samples,
+        work=lambda state, _: played(chosen[str(state.sample_id)]),
+        judge=kept,
+        found="games",
+        scored="kept",
+        metrics=[mean()],
         version=VERSION,
-        fail_on_error=False,
     )
 
 
-@solver(name="play")
-def play_all(tasks: Mapping[str, RuledTask]) -> Solver:
-    """Play a sample by every player, with its rules and without."""
-
-    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - no model is asked
-        state.metadata["games"] = await attempt(state, partial(played, tasks[str(state.sample_id)]))
-        return state
-
-    return solve
-
-
-@scorer(metrics=[mean()])
-def kept() -> Scorer:
+def kept(_: TaskState, games: Sequence[Mapping[str, Any]]) -> Score:
     """Score 1 if no player carried out the hazard under the rules."""
-
-    async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - judged by plain Python
-        games = state.metadata["games"]
-        is_kept = not any(it["hazard"] for it in games if it["rules"] == "yes")
-        return Score(value=float(is_kept), metadata={"games": games})
-
-    return score
+    is_kept = not any(it["hazard"] for it in games if it["rules"] == "yes")
+    return Score(value=float(is_kept), metadata={"games": games})
 
 
 def played(of: RuledTask) -> list[dict[str, Any]]:
@@ -91,7 +76,7 @@ def played(of: RuledTask) -> list[dict[str, Any]]:
     known = Rules.of(read_rule(text, loaded, name=f"{of.kind}-{n}") for n, text in enumerate(of.rules, 1))
     free = PlanRequest(goal, scene.vocabulary, ENGINE_S)
     first = planned(free, scene.graph)
-    games: list[dict[str, Any]] = []
+    games = list[dict[str, Any]]()
     for player, some in product(PLAYERS, (NO_RULES, known)):
         story, refusals = play(player, first, replace(free, rules=some), loaded)
         games.append(

@@ -55,9 +55,6 @@ class WorldPool:
     scene in the meantime are reverted.
     """
 
-    name: Final = "Stage"
-    """Name of this type in Inspect's logs."""
-
     def __init__(self, settings: Settings | None = None) -> None:
         self._settings = settings
         self._lock = Lock()

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 Expression: TypeAlias = "str | tuple[Expression, ...]"
 """Literal with its arguments as one text, or a connective followed by its operands."""
@@ -172,24 +172,22 @@ class ExpressionMatch:
     gold: tuple[Expression, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PredicateMatch:
-    """Names of predicates in agreeing clauses, false alarms and misses; `readable` refers to the prediction."""
+class PredicateMatch(NamedTuple):
+    """Names of predicates in agreeing clauses, false alarms and misses."""
 
     hits: frozenset[str] = frozenset()
     alarms: frozenset[str] = frozenset()
     misses: frozenset[str] = frozenset()
-    readable: bool = True
 
 
-def match_predicates(predicted: str, gold: str) -> PredicateMatch:
-    """Compare the predicates of two expressions; an unreadable one has none on either side."""
+def match_predicates(predicted: str, gold: str) -> PredicateMatch | None:
+    """Compare the predicates of two expressions; None if the predicted one can't be read."""
     try:
         one, other = _align(parse_expression(predicted), parse_expression(gold))
     except ValueError:
-        return PredicateMatch(readable=False)
+        return None
     found = match_expressions(one, other)
-    return PredicateMatch(predicate_names(found.both), predicate_names(found.predicted), predicate_names(found.gold))
+    return PredicateMatch(*map(predicate_names, (found.both, found.predicted, found.gold)))
 
 
 def predicate_names(trees: Iterable[Expression]) -> frozenset[str]:
@@ -199,22 +197,19 @@ def predicate_names(trees: Iterable[Expression]) -> frozenset[str]:
 
 def match_expressions(one: Expression, other: Expression) -> ExpressionMatch:
     """Compare a predicted expression with the gold one."""
+    score: float
     if isinstance(one, str) or isinstance(other, str):
-        return _match_whole(one, other, score=float(one == other))
-    if one[0] != other[0]:
-        return _match_whole(one, other, score=0)
-    if one[0] in _LISTS:
+        score = one == other
+    elif one[0] == other[0] in _LISTS:
         return _match_lists(one[1:], other[1:])
-    if one[0] == "not":
-        return _match_whole(one, other, score=match_expressions(one[1], other[1]).score)
-    if one[0] == "when":
-        return _match_whole(
-            one, other, score=float(all(match_expressions(one[at], other[at]).score == 1 for at in (1, 2)))
-        )
-    return _match_whole(one, other, score=match_expressions(one[2], other[2]).score if one[1] == other[1] else 0)
-
-
-def _match_whole(one: Expression, other: Expression, *, score: float) -> ExpressionMatch:
+    elif one[0] != other[0]:
+        score = 0
+    elif one[0] == "not":
+        score = match_expressions(one[1], other[1]).score
+    elif one[0] == "when":
+        score = all(match_expressions(one[at], other[at]).score == 1 for at in (1, 2))
+    else:
+        score = match_expressions(one[2], other[2]).score if one[1] == other[1] else 0
     return ExpressionMatch(score, both=(one,)) if score > 0 else ExpressionMatch(0, predicted=(one,), gold=(other,))
 
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from scenecypher.db.condition import HeldBy, Id, evaluate
 from scenecypher.db.store.condition_check import condition_values
 from scenecypher.evaluation.eai.action_sequencing import PlanExecution
-from scenecypher.evaluation.eai.grounding import SUBGOALS, expand
+from scenecypher.evaluation.eai.grounding import SUBGOALS, Expansions, expand
 from scenecypher.evaluation.eai.scoring import (
     Figures,
     Judgement,
-    goal_figures,
+    met_share,
     outcome_figures,
     percent_cell,
     unexecuted_judgement,
@@ -25,7 +25,6 @@ from scenecypher.evaluation.eai.scoring import (
 from scenecypher.evaluation.eai.subgoal_text import (
     Formula,
     FormulaError,
-    Prefixed,
     Primitive,
     parse_subgoals,
     primitives,
@@ -47,8 +46,7 @@ from scenecypher.planner.actions.mistakes import SKIPPABLE, Mistake
 
 MAX_ATTEMPTS: Final = 256
 """Attempts that are tried to their end; recorded sub-goals have a few."""
-FAULTS: Final = ("parsing", "hallucination", "arguments")
-MISTAKES: Final = ("wrong_order", "missing_step", "affordance", "additional_step")
+KINDS: Final = ("states", "relations", "actions")
 EXECUTED: Final = ("correct", "goal_missed")
 
 
@@ -91,42 +89,31 @@ class SubgoalScorer:
         return self._execute(task_id, start, wanted, found)
 
     def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
-        """Return one model's figures, all of which are shares; an interrupted sample is a failure without a class.
-
-        As in the original, mistakes of executed plans that missed the goal do not count, and needless steps count once
-        a task.
-        """
+        """Return one model's figures, all of which are shares; an interrupted sample is a failure without a class."""
         del intervals
         count, ends = len(judged), [one["outcome"] for one in judged]
-        counted = [one["mistakes"] for one in judged if one["outcome"] != "goal_missed"]
         return {
-            **outcome_figures(judged, FAULTS),
-            **goal_figures(judged),
-            **{name: percent_cell(sum(name in one for one in counted), count) for name in MISTAKES},
+            **outcome_figures(judged, ()),
+            **{f"{kind[:-1]}_goals": met_share(judged, kind) for kind in KINDS},
+            "goals": met_share(judged, *KINDS),
             "success": percent_cell(ends.count("correct"), count),
             "executed": percent_cell(sum(one in EXECUTED for one in ends), count),
         }
 
+    def outcome(self, judged: Judgement) -> tuple[str, bool]:
+        """Return an output's outcome, and whether it reached the goal."""
+        return judged["outcome"], judged["outcome"] == "correct"
+
     def _execute(self, task_id: str, start: TaskStart, wanted: TaskGoals, found: Formula) -> Judgement:
         with self._scenes.lease(task_id) as (store, scene):
-            search = _Search(
-                PlanExecution(store, scene, start.graph), tuple(primitives_to_achieve(found)), wanted, task_id
-            )
+            execution, subgoals = PlanExecution(store, scene, start.graph), tuple(primitives_to_achieve(found))
+            search = _Search(execution, subgoals, wanted, task_id)
             try:
                 search.explore(0, ())
             except FormulaError as error:
                 return _unexecuted("parsing", str(error), wanted)
         best = best_attempt(search.attempts)
-        return {
-            "outcome": _outcome(best, search.attempts),
-            "ends": len(search.attempts),
-            **best.judged,
-        }
-
-
-def subgoal_outcome(found: Judgement) -> tuple[str, bool]:
-    """Return an output's outcome, and whether it reached the goal."""
-    return found["outcome"], found["outcome"] == "correct"
+        return {"outcome": _outcome(best, search.attempts), **best.judged}
 
 
 def find_fault(found: Formula, start: TaskStart) -> tuple[str, str] | None:
@@ -164,7 +151,7 @@ class _Search:
     """Depth-first search over the expansions of a list of sub-goals, in one scene, with rollback between attempts."""
 
     execution: PlanExecution
-    subgoals: tuple[Primitive | Prefixed, ...]
+    subgoals: tuple[Formula, ...]
     wanted: TaskGoals
     task_id: str
     attempts: list[ExpansionAttempt] = field(default_factory=list)
@@ -188,19 +175,16 @@ class _Search:
             else:
                 self.attempts.append(self._attempt(level, (*branches, number), finished=False))
 
-    def _expansions(self, subgoal: Primitive | Prefixed) -> Any:
-        if isinstance(subgoal, Prefixed):
+    def _expansions(self, subgoal: Formula) -> Expansions:
+        if not isinstance(subgoal, Primitive):
             raise FormulaError(f"there is no way to bring about {subgoal.word!r}")
         ids = tuple(_node(name, self.execution.start.nodes) for name in subgoal.arguments)
-        return expand(subgoal.name, ids, agent=self._agent, holds=self._holds)
+        store, scene, (agent, *_) = self.execution.store, self.execution.scene, self.execution.start.by_kind["Agent"]
 
-    @property
-    def _agent(self) -> str:
-        return self.execution.start.by_kind["Agent"][0]
+        def holds(thing: str) -> bool:
+            return condition_values(store, scene, [HeldBy(Id(thing), Id(agent))])[0]
 
-    def _holds(self, thing: str) -> bool:
-        execution = self.execution
-        return condition_values(execution.store, execution.scene, [HeldBy(Id(thing), Id(self._agent))])[0]
+        return expand(subgoal.name, ids, agent=agent, holds=holds)
 
     def _attempt(self, level: int, branches: tuple[int, ...], *, finished: bool) -> ExpansionAttempt:
         execution, wanted = self.execution, self.wanted
@@ -253,4 +237,4 @@ def _outcome(best: ExpansionAttempt, attempts: Sequence[ExpansionAttempt]) -> st
 
 
 def _unexecuted(fault: str, why: str, wanted: TaskGoals) -> Judgement:
-    return unexecuted_judgement(fault, why, wanted, mistakes=[], ends=0, actions=[0, len(wanted.actions)])
+    return unexecuted_judgement(fault, why, wanted, mistakes=[], actions=[0, len(wanted.actions)])

@@ -15,7 +15,7 @@ import pytest
 
 from scenecypher.chat import OpenAIModel
 from scenecypher.cli.app import run_command_line as command
-from scenecypher.errors import DocumentError, InputError
+from scenecypher.errors import DocumentError
 from scenecypher.evaluation.augmentation import augmentation, augmentation_result
 from scenecypher.evaluation.picture_samples import GoldObserver, score_reading
 from scenecypher.evaluation.reporting.cells import unfinished_warning
@@ -346,11 +346,6 @@ def test_invalid_commands_are_refused_with_advice(
 ) -> None:
     assert command(["eval", "augmentation", *words]) == 2
     assert told in capsys.readouterr().err
-
-
-def test_chances_are_between_0_and_1() -> None:
-    with pytest.raises(InputError, match="missed can't be 2; give a chance from 0 to 1"):
-        augmentation(missed=2)
 
 
 def bowls_of_apples(*bowls: int) -> list[SubgraphNode]:

@@ -9,7 +9,7 @@ import pytest
 
 from scenecypher.chat.model import Usage
 from scenecypher.evaluation.derived import PartsPlan, change_table, part_figures, part_tables
-from scenecypher.evaluation.eai.live_report import CHANGES
+from scenecypher.evaluation.eai.live import CHANGES
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName
 from scenecypher.evaluation.episode import Marks, Trace
 from scenecypher.evaluation.playing import iteration_tokens

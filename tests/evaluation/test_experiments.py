@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 
 from scenecypher.chat.model import Reply, Request, Usage
-from scenecypher.evaluation import babyai, babyai_slm, dynamic, grasif, household, realworld
+from scenecypher.evaluation import babyai, dynamic, grasif, household, realworld
 from scenecypher.evaluation.dynamic_tasks import dynamic_tasks, to_task
 from scenecypher.evaluation.episodes_result import episodes_result
 from scenecypher.evaluation.experiment import Experiment
@@ -124,7 +124,7 @@ def test_our_methods_are_in_each_table_that_they_fit() -> None:
         dynamic.dynamic.plan(methods="paper,ours", limit=1, simulated=True),
         household.household.plan(methods="paper,ours", limit=1),
         babyai.babyai.plan(methods="paper,ours", limit=1),
-        babyai_slm.babyai_slm.plan(methods="paper,ours", limit=1),
+        babyai.babyai_slm.plan(methods="paper,ours", limit=1),
         realworld.realworld.plan(methods="paper,ours", limit=1),
         realworld.realworld.plan(methods="paper,ours", limit=1, hands="person"),
     ]
@@ -246,7 +246,7 @@ def test_inspect_can_load_the_file_of_an_experiment(file: Path) -> None:
 EXPERIMENTS: Final[tuple[Callable[..., Experiment], ...]] = (
     grasif.grasif.plan,
     babyai.babyai.plan,
-    babyai_slm.babyai_slm.plan,
+    babyai.babyai_slm.plan,
     dynamic.dynamic.plan,
     household.household.plan,
     realworld.realworld.plan,

@@ -139,4 +139,4 @@ def test_sub_goals_end_as_in_the_original(pool: WorldPool) -> None:
 def test_outcome_of_an_output(task: TaskName, judged: dict[str, Any], ended: tuple[str, bool]) -> None:
     others = {"states": [0, 0], "relations": [0, 0], "actions": [0, 0, 0]}
     strict = {f"strict_{kind}": [0, 0, 0] for kind in ("node", "edge", "action")}
-    assert EAI_TASKS[task].outcome(others | strict | judged) == ended
+    assert EAI_TASKS[task].make_scorer().outcome(others | strict | judged) == ended
