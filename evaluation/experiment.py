@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from scenecypher.errors import InputError
 from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.derived import PartsPlan
 from scenecypher.evaluation.episode import EpisodePlan, Perception
-from scenecypher.evaluation.options import Names, split_names
+from scenecypher.evaluation.options import Names, split_names, take_spread
 from scenecypher.evaluation.published import data_table
+from scenecypher.evaluation.task_pictures import pictured_tasks
 from scenecypher.importers.datasets import DATASETS
+from scenecypher.importers.grasif_folder import GraphPair, read_pairs
 from scenecypher.planner.methods import METHODS, recipe_named
 from scenecypher.planner.methods.matrix import matrix_cell
+from scenecypher.planner.worlds.perturbation import Perturbation
 
 PAPER: Final = "paper"
 """Value of `methods` that selects the rows of the paper's table."""
@@ -177,3 +181,45 @@ def _episode(table: TablePlan, row: RowPlan, task: str, *, is_first: bool) -> Ep
     if row.eyes is not None:
         fields["eyes"] = row.eyes
     return table.common.model_copy(update={**fields, "sizes": table.common.sizes and is_first})
+
+
+def folder_tasks(
+    folder: str, like: TablePlan, *, paper: str, limit: int, seed: int | None
+) -> tuple[list[TablePlan], AssignmentCache]:
+    """Return a table `like` this one for each of GraSIF's subsets in a folder, and the tasks. Raises InputError.
+
+    `paper` is the key of the published tables, before the subset's name; tasks of no subset have a table without one.
+    If `like` has pictures, only their tasks are in the tables.
+    """
+    pairs = read_pairs(Path(folder))
+    if shown := like.common.pictures:
+        found = pictured_tasks(Path(shown), [pair.task.id for pair in pairs])
+        pairs = tuple(pair for pair in pairs if pair.task.id in found)
+    chosen = {
+        subset: take_spread([pair for pair in pairs if pair.subset == subset], limit, seed)
+        for subset in dict.fromkeys(pair.subset for pair in pairs)
+    }
+    tables = [_table(like, Path(folder), subset or "", found, paper) for subset, found in chosen.items()]
+    return tables, _cache([pair for found in chosen.values() for pair in found])
+
+
+def _table(like: TablePlan, folder: Path, subset: str, pairs: Sequence[GraphPair], paper: str) -> TablePlan:
+    key = subset or folder.resolve().name
+    return replace(
+        like,
+        key=key,
+        title=f"GraSIF's own files in {folder.resolve().name}{subset and f', {subset}'}",
+        tasks=tuple(pair.task.id for pair in pairs),
+        common=like.common.model_copy(update={"group": key}),
+        published=("lookplangraph", f"{paper}{subset}") if paper and subset else ("", ""),
+    )
+
+
+def _cache(pairs: Sequence[GraphPair]) -> AssignmentCache:
+    scenes = {pair.task.id: pair.scene for pair in pairs}
+    return AssignmentCache(
+        (pair.task for pair in pairs),
+        scenes=lambda task: scenes[task.id],
+        ends={pair.task.id: pair.end for pair in pairs},
+        moved={pair.task.id: Perturbation((), pair.moved) for pair in pairs if pair.moved is not None},
+    )

@@ -13,8 +13,15 @@ from inspect_ai import task
 from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
-from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, TablePlan, paper_rows, select_rows
-from scenecypher.evaluation.folder_tasks import folder_tasks
+from scenecypher.evaluation.experiment import (
+    GOALS_FIRST,
+    PAPER,
+    Experiment,
+    TablePlan,
+    folder_tasks,
+    paper_rows,
+    select_rows,
+)
 from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, keep_readable, take_spread
 from scenecypher.importers.datasets import dataset

@@ -7,10 +7,9 @@ a row for each prompt and method, beside the paper's Tables 1 to 5.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
@@ -48,8 +47,7 @@ EXECUTED: Final = ("executed", "correct", "goal_missed", True)
 """Values of a judgement's ``outcome`` or ``plan`` that mean that a simulator executed the output."""
 
 
-@dataclass(frozen=True, slots=True)
-class SscConfig:
+class SscConfig(NamedTuple):
     """Task, scorer of outputs, and prompts by form, shared by all samples of the experiment."""
 
     task: EaiTask

@@ -17,18 +17,19 @@ from scenecypher.chat import OpenAIModel
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.errors import DocumentError
 from scenecypher.evaluation.augmentation import augmentation, augmentation_result
-from scenecypher.evaluation.picture_samples import GoldObserver, score_reading
-from scenecypher.evaluation.reporting.cells import unfinished_warning
-from scenecypher.evaluation.result import ExperimentResult, Row, Table, read_result
-from scenecypher.evaluation.running import RunOptions, run_task
-from scenecypher.evaluation.subgraphs import (
+from scenecypher.evaluation.picture_samples import (
+    GoldObserver,
     SubgraphNode,
     f1,
     find_mistakes,
     gold_parts,
     measure_similarity,
+    score_reading,
     seen_parts,
 )
+from scenecypher.evaluation.reporting.cells import unfinished_warning
+from scenecypher.evaluation.result import ExperimentResult, Row, Table, read_result
+from scenecypher.evaluation.running import RunOptions, run_task
 from scenecypher.evaluation.views import ViewFile, bundled_views, read_views
 from scenecypher.planner.perception.observation import WHOLE
 from scenecypher.planner.perception.picture import encode_png
