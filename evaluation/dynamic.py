@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from inspect_ai import task
 
-from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError
-from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal, load_dataset_scene
+from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal
+from scenecypher.evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, load_dynamic_scene, to_task
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import (
@@ -32,61 +30,8 @@ from scenecypher.evaluation.experiment import (
 )
 from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, select_names, split_names, take_of_each
-from scenecypher.evaluation.result import Document
 from scenecypher.evaluation.task_pictures import bundled_pictures, check_pictures, pictured_tasks
 from scenecypher.importers.datasets import reference_plans
-from scenecypher.importers.datasets import task as task_named
-from scenecypher.importers.homes import BUDGET, goal_from_facts, our_home
-from scenecypher.importers.task import Task
-
-FILE: Final = files("scenecypher.evaluation") / "data" / "dynamic.jsonl"
-ID_PREFIX: Final = "dynamic"
-"""Prefix of the ids of tasks in our homes."""
-
-Category: TypeAlias = Literal["fridge", "microwave", "dishwasher", "behavior"]
-
-
-class DynamicTask(Document):
-    """Line of the file; `seed` moves one thing before the task begins, None moves nothing."""
-
-    id: str
-    category: Category
-    seed: int | None
-    home: str = ""
-    instruction: str = ""
-    goal: tuple[str, ...] = ()
-    plan: tuple[str, ...] = ()
-
-
-@cache
-def dynamic_tasks() -> tuple[DynamicTask, ...]:
-    """Return all lines of the file."""
-    return tuple(map(DynamicTask.model_validate_json, FILE.read_text(encoding="utf-8").splitlines()))
-
-
-def to_task(line: DynamicTask) -> Task:
-    """Return a line as a task."""
-    if line.category == "behavior":
-        return task_named(line.id)[1]
-    scene, _ = our_home(line.home)
-    return Task(
-        id=line.id,
-        instruction=line.instruction,
-        scene=scene.name,
-        goal=goal_from_facts(line.goal, scene.graph),
-        action_goals=(),
-        budget=BUDGET,
-        source=scene.source,
-        category=line.category,
-        formula=", ".join(line.goal),
-    )
-
-
-def load_dynamic_scene(task: Task) -> ImportedScene:
-    """Return the scene of one of these tasks."""
-    name, _, within = task.id.partition("/")
-    return our_home(within.partition("/")[0])[0] if name == ID_PREFIX else load_dataset_scene(task)
-
 
 WORLDS: Final = ("virtualhome", "behavior")
 TITLES: Final = {

@@ -14,7 +14,7 @@ from scenecypher.db.condition import evaluate
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError
-from scenecypher.evaluation.dynamic import (
+from scenecypher.evaluation.dynamic_tasks import (
     FILE,
     ID_PREFIX,
     DynamicTask,

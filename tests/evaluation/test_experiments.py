@@ -16,7 +16,7 @@ import pytest
 
 from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.evaluation import babyai, dynamic, grasif, household, realworld
-from scenecypher.evaluation.dynamic import dynamic_tasks, to_task
+from scenecypher.evaluation.dynamic_tasks import dynamic_tasks, to_task
 from scenecypher.evaluation.episodes_result import episodes_result
 from scenecypher.evaluation.experiment import Experiment
 from scenecypher.evaluation.measures import MEASURES
