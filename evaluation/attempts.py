@@ -6,7 +6,7 @@ Inspect's model is adapted to our model interface, for methods that run in worke
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import count
@@ -103,13 +103,9 @@ Judge: TypeAlias = Callable[[TaskState, Any], Score]
 """The score of a sample, by what was found."""
 
 
-def _no_model(_: TaskState) -> Model:
-    return NoModel()
-
-
 def measured_task(
     name: str,
-    samples: Sequence[Sample],
+    samples: list[Sample],
     *,
     work: Work,
     judge: Judge,
@@ -119,7 +115,7 @@ def measured_task(
     version: int,
     prompts: str = "",
     replies: Callable[[TaskState], ModelSource] = lambda _: ModelSource(REFERENCE),
-    reference: Callable[[TaskState], Model] = _no_model,
+    reference: Callable[[TaskState], Model] = lambda _: NoModel(),
 ) -> Task:
     """Return the task in which `work` is done for each sample and `judge` scores it, both in worker threads.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -19,7 +20,7 @@ from inspect_ai.solver import TaskState
 from scenecypher.chat.model import Model
 from scenecypher.evaluation.attempts import measured_task
 from scenecypher.evaluation.options import take_of_each
-from scenecypher.evaluation.picture_samples import SIMULATED_OBSERVER, GoldReader, score_reading, score_simulation
+from scenecypher.evaluation.picture_samples import SIMULATED_OBSERVER, score_reading, score_simulation
 from scenecypher.evaluation.prompt_version import prompt_version
 from scenecypher.evaluation.published import data_columns, published_rows
 from scenecypher.evaluation.replies import LIVE, REFERENCE, ModelSource
@@ -49,18 +50,21 @@ def augmentation(
     """Return the task of reading pictures that have gold subgraphs.
 
     `folder` holds the pictures; by default these are the bundled renderings of MiniGrid. `replies` is `live`,
-    `reference` (the gold answers, read by the same reader), `simulated` (an observer whose mistakes have the seed
-    `simulated`; it uses neither model nor picture) or a cassette file. Live replies are appended to the new cassette
+    `reference` (the gold), `simulated` (an observer whose mistakes have the seed `simulated`; both use neither model
+    nor what the picture shows) or a cassette file. Live replies are appended to the new cassette
     `record`. `limit` and `seed` as in `take_of_each`, over the sets of pictures. Raises InputError.
     """
     files = read_views(Path(folder) if folder else bundled_views())
     views = {file.name: file for file in take_of_each(files, limit, seed, kind=lambda file: file.view.set)}
-    source = ModelSource(REFERENCE if replies == SIMULATED else replies, record=record)
+    simulate = {
+        SIMULATED: partial(score_simulation, noise=NOISE, seed=simulated),
+        REFERENCE: score_simulation,
+    }.get(replies)
+    source = ModelSource(REFERENCE if simulate else replies, record=record)
 
     def work(state: TaskState, model: Model) -> dict[str, Any]:
         file = views[str(state.sample_id)]
-        seen = score_simulation(file, noise=NOISE, seed=simulated) if replies == SIMULATED else None
-        seen = seen or score_reading(file, model)
+        seen = simulate(file) if simulate else score_reading(file, model)
         state.output.completion = seen["description"]
         return {"set": file.view.set, "size": len(file.view.gold)} | seen
 
@@ -75,7 +79,6 @@ def augmentation(
         version=VERSION,
         prompts=prompt_version(),
         replies=lambda _: source,
-        reference=lambda state: GoldReader(views[str(state.sample_id)].view),
     )
 
 
@@ -113,7 +116,7 @@ SIMULATED_NOTE: Final = (
     "III and stands beside no published figure."
 )
 REFERENCE_NOTE: Final = (
-    "The gold subgraphs themselves, told as a model would: this checks the set-up only, and measures no model."
+    "The gold subgraphs themselves, seen without mistakes: this checks the set-up only, and measures no model."
 )
 OF_PROGRAMS: Final[Mapping[str, tuple[str, str]]] = {
     SIMULATED: (SIMULATED_OBSERVER, SIMULATED_NOTE),

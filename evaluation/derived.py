@@ -105,33 +105,30 @@ def _iteration_table(table: Table, row: Row, plan: PartsPlan, samples: Samples) 
             Column(key=key, heading=head, unit="number", better="neither", interval="bootstrap")
             for key, head in heads.items()
         ),
-        rows=(row.model_copy(update={"cells": {key: mean_cell(_having(samples, key)) for key in heads}}),),
+        rows=(
+            row.model_copy(
+                update={"cells": {key: mean_cell([one[key] for one in samples if key in one]) for key in heads}}
+            ),
+        ),
         paper=table.paper,
         paper_table=plan.tokens,
         notes=("the mean over the samples that have the iteration; the paper prints no numbers",),
     )
 
 
-def _having(samples: Samples, key: str) -> list[float]:
-    return [one[key] for one in samples if key in one]
-
-
 def _fault_table(table: Table, played: Sequence[Row], figure: str, samples: Mapping[str, Samples]) -> Table:
     """Return the shares of wrong answers by the sub-task that explains them, of each row."""
+
+    def fault_cells(of: Samples) -> dict[str, Cell]:
+        return {kind: share_cell(sum(FAULT + kind in one for one in of), len(of)) for kind in ANSWER_FAULTS}
+
     return Table(
         key=f"{table.key}-faults",
         samples=table.samples,
         title=f"{table.title}: wrong answers by the sub-task that explains them",
         columns=tuple(Column(key=kind, heading=kind, better="lower", interval="wilson") for kind in ANSWER_FAULTS),
-        rows=tuple(
-            row.model_copy(update={"cells": {kind: _fault_cell(samples[row.method], kind) for kind in ANSWER_FAULTS}})
-            for row in played
-        ),
+        rows=tuple(row.model_copy(update={"cells": fault_cells(samples[row.method])}) for row in played),
         paper=table.paper,
         paper_table=figure,
         notes=("the paper shows two examples in words, and counts nothing",),
     )
-
-
-def _fault_cell(samples: Samples, kind: str) -> Cell:
-    return share_cell(round(sum(one.get(FAULT + kind, 0) for one in samples)), len(samples))

@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeAlias
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.evaluation.assignments import load_dataset_scene
+from scenecypher.evaluation.published import data_lines
 from scenecypher.evaluation.result import Document
 from scenecypher.importers.datasets import task
 from scenecypher.importers.homes import BUDGET, goal_from_facts, our_home
@@ -41,7 +42,7 @@ class DynamicTask(Document):
 @cache
 def dynamic_tasks() -> tuple[DynamicTask, ...]:
     """Return all lines of the file."""
-    return tuple(map(DynamicTask.model_validate_json, FILE.read_text(encoding="utf-8").splitlines()))
+    return data_lines("dynamic", DynamicTask)
 
 
 def to_task(line: DynamicTask) -> Task:

@@ -103,59 +103,43 @@ def _table(
     paper, number, published = published_rows(name, key) if name else ("", "", ())
     has_model = any(recipe_named(one.episode.method).model for group in rows.values() for one in group)
     found = [(row, rows.get((plan.group, row.key), ())) for row in plan.rows]
+    errors = ((row.key, most_common_error([one.logged for one in own])) for row, own in found)
     return Table(
         key=plan.key,
         samples=plan.group,
         title=plan.title,
         columns=(*(MEASURES[column].column for column in plan.columns), COUNT),
-        rows=tuple(
-            _played_row(plan, row, own, run) or _empty_row(plan, row, experiment, has_model=has_model)
-            for row, own in found
-        ),
+        rows=tuple(_row(plan, row, own, experiment, run, has_model=has_model) for row, own in found),
         published=published,
         paper=paper,
         paper_table=number,
         settings=run.settings(plan.settings) if plan.settings else (),
-        notes=(*plan.notes, *_errors(found)),
+        notes=(*plan.notes, *(f"{key}: {error}" for key, error in errors if error)),
     )
 
 
-def _errors(rows: Sequence[tuple[RowPlan, Sequence[PlayedSample]]]) -> Iterator[str]:
-    for row, own in rows:
-        if found := most_common_error([one.logged for one in own]):
-            yield f"{row.key}: {found}"
-
-
-def _row(plan: TablePlan, row: RowPlan, own: Sequence[PlayedSample], note: str = "") -> Row:
-    found = [one.figures for one in own]
-    recipe = recipe_named(row.method).without(row.method, row.ablations)
+def _row(
+    plan: TablePlan, row: RowPlan, own: Sequence[PlayedSample], experiment: Experiment, run: Run, *, has_model: bool
+) -> Row:
+    """Return a row of the run, also one that it did not come to, or without cells with the reason."""
+    found, recipe = [one.figures for one in own], recipe_named(row.method).without(row.method, row.ablations)
     scope = (plan.common.schema_scope or recipe.schema) if recipe.sees_schema else recipe.schema
-    named = {"schema": scope} if scope != recipe.schema or scope == "environment" else {}
+    is_named = recipe.sees_schema and (scope != recipe.schema or scope == "environment")
     cells = {key: measured_cell(MEASURES[key], found) for key in plan.columns} | {N: Cell(value=len(own))}
-    return Row(
+    made = Row(
         method=row.method,
         label=row.label or row.key,
-        options=_options(row.ablations) | dict(row.options) | (named if recipe.sees_schema else {}),
+        options=_options(row.ablations) | dict(row.options) | ({"schema": str(scope)} if is_named else {}),
         kind="ours" if row.is_ours or scope != recipe.schema else "paper",
         cells=cells if own else {},
-        note=note,
     )
-
-
-def _played_row(plan: TablePlan, row: RowPlan, own: Sequence[PlayedSample], run: Run) -> Row | None:
-    """Return a row of the run, also one that it did not come to; None if no sample of it was wanted."""
     untried = sum(id_.startswith(f"{plan.group}/{row.key}/") for id_ in run.untried)
-    if not own and not untried:
-        return None
-    return run.row(_row(plan, row, own), [one.logged for one in own], untried=untried)
-
-
-def _empty_row(plan: TablePlan, row: RowPlan, experiment: Experiment, *, has_model: bool) -> Row:
-    """Return a row without cells, with the reason."""
+    if own or untried:
+        return run.row(made, [one.logged for one in own], untried=untried)
     needs_model = recipe_named(row.method).model and not has_model
     reason = row.absent or ("needs a model" if needs_model else "not run")
     is_run = (plan.group, row.key) in experiment.run
-    return _row(plan, row, (), "not chosen" if is_run else reason)
+    return made.model_copy(update={"note": "not chosen" if is_run else reason})
 
 
 def _options(ablations: Sequence[str]) -> dict[str, str]:

@@ -28,16 +28,14 @@ def our_parts(name: str) -> ExperimentParts:
     from scenecypher.evaluation.dynamic import dynamic
     from scenecypher.evaluation.eai.live import ssc, ssc_result
     from scenecypher.evaluation.episodes_result import played_result
-    from scenecypher.evaluation.goals import goals
-    from scenecypher.evaluation.grasif import grasif
+    from scenecypher.evaluation.goals import goals, unclear
+    from scenecypher.evaluation.grasif import grasif, realworld
     from scenecypher.evaluation.household import household
     from scenecypher.evaluation.questions import memory, questions, questions_result
-    from scenecypher.evaluation.realworld import realworld
     from scenecypher.evaluation.rules import rules, rules_result
-    from scenecypher.evaluation.unclear import unclear
 
     played = (babyai, babyai_slm, dynamic, goals, grasif, household, realworld, unclear)
-    results = {
+    results: dict[Any, Callable[[EvalLog], ExperimentResult]] = {
         questions: questions_result,
         memory: questions_result,
         augmentation: augmentation_result,

@@ -10,7 +10,7 @@ from scenecypher.evaluation.episode import EpisodePlan, Trace
 from scenecypher.evaluation.published import data_table
 from scenecypher.evaluation.result import Cell, Column
 from scenecypher.evaluation.run_result import mean_cell, share_cell
-from scenecypher.evaluation.unclear_tasks import CLEAR, UNCLEAR_TASKS
+from scenecypher.evaluation.stated_tasks import CLEAR, UNCLEAR_TASKS
 
 Figures: TypeAlias = Mapping[str, float]
 """Figures of one sample by name; figures that it can't have are left out."""

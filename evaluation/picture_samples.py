@@ -3,30 +3,29 @@
 Both functions return the sample's metadata: the fields of a `Similarity`, the ``outcome``, the observed ``parts``, the
 ``slips`` (counts) and ``mistakes`` (things), ``kept`` (of the things that the pictures can't show, the share that is
 still believed; None if there are none), the ``description`` in words, its ``source`` and ``model``, and the ``tokens``
-spent. The gold subgraph is also the replies of a perfect model, and the observation of a perfect observer.
+spent. The gold subgraph is also the observation of a perfect observer.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
-from scenecypher.chat.model import Model, Reply, Request, Usage
+from scenecypher.chat.model import Model
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import ReplyRejected
-from scenecypher.evaluation.replies import REFERENCE, MeteredModel
+from scenecypher.evaluation.replies import MeteredModel
 from scenecypher.evaluation.views import VOCABULARY, GoldView, ViewFile, belief_before_view, class_from_name
 from scenecypher.planner.perception.footage import PictureSet
 from scenecypher.planner.perception.merge import merge, merge_all
 from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.observation import WHOLE, Extent, Observation, Sighting
 from scenecypher.planner.perception.truth import Noise, NoisyObserver
-from scenecypher.planner.perception.vision import EXTENTS, RELATIONS, STATES, read_pictures
+from scenecypher.planner.perception.vision import EXTENTS, read_pictures
 
 STEP: Final = 1
 CONTAINMENT: Final = conventions_of(VOCABULARY).containment
@@ -153,59 +152,8 @@ def _form(asset: str, parts: Sequence[SubgraphNode]) -> str:
 
 
 SIMULATED_OBSERVER: Final = "simulated observer"
-RELATION_WORDS: Final = {ours: word for word, ours in RELATIONS.items()}
-STATE_WORDS: Final = {ours: word for word, ours in STATES.items()}
-EXTENT_WORDS: Final = {
-    "whole": "All of it is in view.",
-    "part": "Only a part of it is in view.",
-    "nothing": "Nothing can be made out.",
-    "another_place": "The picture shows another place.",
-}
-PHRASES: Final = {"ON": "on top of", "INSIDE": "inside"}
-
-
-@dataclass(frozen=True, slots=True)
-class GoldReader:
-    """Model that knows the gold subgraph: it answers a picture in words, and a schema in JSON."""
-
-    view: GoldView
-
-    def reply(self, request: Request) -> Reply:
-        """Return the gold subgraph, at no cost."""
-        view = self._asked(request.messages[-1].text)
-        text = _words(view) if request.schema is None else json.dumps(_form(view))
-        return Reply(text, Usage(), REFERENCE, source="scripted")
-
-    def _asked(self, prompt: str) -> GoldView:
-        """Return the view of the look that a prompt is about: the one whose asset it names first."""
-        looks = [self.view.of_look(), *map(self.view.of_look, self.view.looks)]
-        places = [prompt.find(f"of {it.asset.name}") % (len(prompt) + 1) for it in looks]
-        return looks[places.index(min(places))]
-
-
-def _words(view: GoldView) -> str:
-    if not view.gold and view.seen == "whole":
-        return f"All of {view.asset.name} is in view. There is nothing on or in it."
-    sentences = [
-        f"{it.name} is {PHRASES[it.relation]} {', '.join(filter(None, (it.related_to, ' and '.join(it.states))))}."
-        for it in view.gold
-    ]
-    return " ".join([EXTENT_WORDS[view.seen], *sentences])
-
-
-def _form(view: GoldView) -> dict[str, Any]:
-    objects: list[dict[str, Any]] = [
-        {
-            "name": it.name,
-            "count": 1,
-            "relation": RELATION_WORDS[it.relation],
-            "related_to": it.related_to,
-            "states": [STATE_WORDS[state] for state in it.states],
-            "confidence": None,
-        }
-        for it in view.gold
-    ]
-    return {"extent": view.seen, "part": view.part or None, "reason": view.reason or None, "objects": objects}
+GOLD: Final = Noise(0.0, 0.0, 0.0)
+"""An observer without mistakes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,12 +172,6 @@ class GoldObserver:
         return Observation(of, sightings, step, ("INSIDE", "ON"), partial_states=True, extent=extent)
 
 
-def view_classes(view: GoldView) -> tuple[str, ...]:
-    """Return the classes that a thing in this view may be mistaken for."""
-    known = belief_before_view(view)
-    return tuple(sorted({node.class_ for node in known.nodes.values()} | {it.class_name for it in view.gold}))
-
-
 def score_reading(file: ViewFile, model: Model) -> dict[str, Any]:
     """Score a model's reading of a picture; a reply that can't be read counts as having seen nothing."""
     view, metered = file.view, MeteredModel(model)
@@ -246,16 +188,18 @@ def score_reading(file: ViewFile, model: Model) -> dict[str, Any]:
         found, words = _comparison_fields(view, SeenSubgraph()) | unreadable, [str(error)]
     else:
         found = _comparison_fields(view, _seen(view, seen))
-    of_replies = {"source": metered.source, "model": metered.model_name, "tokens": metered.usage.total_tokens}
-    return found | {"description": "\n".join(words)} | of_replies
+    return found | {"description": "\n".join(words)} | metered.cost
 
 
-def score_simulation(file: ViewFile, *, noise: Noise, seed: int) -> dict[str, Any]:
-    """Score a simulated observer's view, with seeded mistakes."""
+def score_simulation(file: ViewFile, *, noise: Noise = GOLD, seed: int = 0) -> dict[str, Any]:
+    """Score a simulated observer's view, with seeded mistakes; without any it is the gold, of whole pictures."""
     view, seen = file.view, list[Observation]()
+    known = {node.class_ for node in belief_before_view(view).nodes.values()}
+    classes = tuple(sorted(known | {it.class_name for it in view.gold}))
     for number, one in enumerate(file.in_turn):
-        gold = GoldObserver(one.view)
-        observer = NoisyObserver(gold, seed=seed + number, classes=view_classes(view), noise=noise)
+        if noise == GOLD:
+            one.images()
+        observer = NoisyObserver(GoldObserver(one.view), seed=seed + number, classes=classes, noise=noise)
         seen.append(observer.observe(one.view.asset.name, step=STEP + number))
     return _comparison_fields(view, _seen(view, seen)) | {"description": SIMULATED_OBSERVER}
 

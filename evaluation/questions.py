@@ -80,7 +80,7 @@ def questions(
         metered = MeteredModel(model)
         found = retrieval_document(ask(options, pool, _question(state), metered))
         state.output.completion = found["answer"]
-        return found | {"model": metered.model_name, "calls": len(metered.replies)}
+        return found | {"models": metered.models, "calls": len(metered.replies)}
 
     return measured_task(
         f"questions-{data}",
@@ -124,7 +124,7 @@ def execution_match(state: TaskState, found: dict[str, Any]) -> Score:
         "unanswerable": not question.rows,
         "refused": False,
     }[found["outcome"]]
-    figures = {key: found[key] for key in ("outcome", "source", "model", "calls")} | {
+    figures = {key: found[key] for key in ("outcome", "source", "models", "calls")} | {
         "attempts": len(found["attempts"]),
         "prompt_tokens": found["usage"]["prompt_tokens"],
         "completion_tokens": found["usage"]["completion_tokens"],

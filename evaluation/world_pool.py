@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
-from typing import Final
+from typing import Final, TypeAlias
 
 from scenecypher.db.connect import connect
 from scenecypher.db.gate import Gate, Limits
@@ -39,12 +39,8 @@ class OpenDatabase:
     records_episodes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class World:
-    """Leased copy of a scene, in the state in which an episode begins."""
-
-    opened: OpenDatabase
-    scene: SceneInfo
+World: TypeAlias = tuple[OpenDatabase, SceneInfo]
+"""Open connection, and a leased copy of a scene."""
 
 
 class WorldPool:
@@ -64,18 +60,21 @@ class WorldPool:
 
     @contextmanager
     def world(self, scene: ImportedScene, *, belief: bool, moved: Delta | None = None) -> Iterator[World]:
-        """Yield a copy of `scene` in which `moved` is applied after a belief was made, if `belief` is set."""
+        """Yield a copy of `scene` in the state in which an episode begins.
+
+        In it `moved` is applied after a belief was made, if `belief` is set.
+        """
         opened, stored = self._stored_once(scene.name, partial(_import, scene))
         store = opened.store
         with store.lease(stored.name) as copy:
             if not belief:
-                yield World(opened, _move_things(store, copy, moved))
+                yield opened, _move_things(store, copy, moved)
                 return
             believed = find_or_create_belief(store, copy)
             if believed.version != believed.base:
                 store.reset_and_rebase(believed)  # an earlier episode was killed before its reset
             try:
-                yield World(opened, _move_things(store, copy, moved))
+                yield opened, _move_things(store, copy, moved)
             finally:
                 store.reset_and_rebase(store.find(believed.name))
 

@@ -29,10 +29,10 @@ from scenecypher.evaluation.eai.scoring import (
 )
 from scenecypher.evaluation.eai.tasks import (
     TaskGoals,
-    TaskScenePool,
     TaskStart,
     all_task_ids,
     count_relation_goals,
+    leased_task,
     task_goals,
     task_start,
 )
@@ -135,7 +135,7 @@ class ActionScorer:
     """Scorer of the 305 tasks with at most one relation goal, counted as in the original."""
 
     def __init__(self, pool: WorldPool | None = None) -> None:
-        self._scenes = TaskScenePool(pool)
+        self._pool = pool or WorldPool()
 
     def task_ids(self) -> Sequence[str]:
         """Return the tasks with at most one relation goal. Raises InputError, ServiceError without `eai-eval`."""
@@ -173,7 +173,7 @@ class ActionScorer:
         return ("goal_missed" if judged["outcome"] == "executed" and not done else judged["outcome"]), done
 
     def _execute(self, task_id: str, start: TaskStart, wanted: TaskGoals, plan: tuple[GroundedStep, ...]) -> Judgement:
-        with self._scenes.lease(task_id) as (store, scene):
+        with leased_task(self._pool, task_id) as (store, scene):
             execution = PlanExecution(store, scene, start.graph)
             executed = execution.execute(plan)
             met = wanted.count_met(store, scene)

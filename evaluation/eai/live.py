@@ -76,7 +76,8 @@ def ssc(
     does, each with all its rows. Raises InputError.
     """
     (named,) = select_names("task of this experiment", [task_name], tuple(EAI_TASKS))
-    chosen, forms = EAI_TASKS[named], select_names("prompt", prompt_forms, get_args(PromptForm))
+    chosen = EAI_TASKS[named]
+    forms: tuple[PromptForm, ...] = select_names("prompt", prompt_forms, get_args(PromptForm))
     ways = [*_ways(select_names("method", methods, get_args(Method)), samples)]
     wheel = (Path(recordings) if recordings else _wheel()) if chosen.prompts_in_wheel else None
     source = ModelSource(replies, record=record)
@@ -130,9 +131,7 @@ def _run_method(bench: SscConfig, metadata: Mapping[str, Any], model: Model) -> 
         "valid": sum(form(one) is not None for one in samples),
         "votes": 0 if is_greedy else found.votes,
         "forms": 0 if is_greedy else found.forms,
-        "tokens": metered.usage.total_tokens,
-        "source": metered.source,
-        "model": metered.model_name,
+        **metered.cost,
     }
 
 

@@ -52,11 +52,7 @@ def parse_actions(output: str) -> Mapping[str, PddlAction] | None:
     text = _output_text(output)
     if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
         return None
-    plain = " ".join(_COMMENT.sub("", text).split())
-    try:
-        return _actions(plain)
-    except IndexError:  # unclosed brackets
-        return None
+    return _actions(" ".join(_COMMENT.sub("", text).split()))
 
 
 def parse_expression(text: str) -> Expression:
@@ -82,13 +78,6 @@ def parse_expression(text: str) -> Expression:
     return lists[0][0]
 
 
-def expression_text(found: Expression) -> str:
-    """Return the expression as text."""
-    if isinstance(found, str):
-        return found if found == EMPTY else f"({found})"
-    return f"({found[0]} {' '.join(map(expression_text, found[1:]))})"
-
-
 def _output_text(output: str) -> Any:
     """Return the value of the key ``output``; the text itself if it is not JSON or has no such key."""
     text = output[7:].strip("`") if output.startswith("```json") else output
@@ -100,15 +89,17 @@ def _output_text(output: str) -> Any:
     return found["output"] if isinstance(found, dict) and "output" in found else found
 
 
-def _actions(text: str) -> Mapping[str, PddlAction]:
+def _actions(text: str) -> Mapping[str, PddlAction] | None:
     found: dict[str, PddlAction] = {}
     ends, at = matching_brackets(text), 0
     while action := _ACTION.search(text, at):
         starts = [text.find(part, action.end()) for part in _PARTS]
         if -1 in starts:
             break
-        parameters = _block(text, starts[0], ends)
-        precondition, effect = (_block_or_nothing(text, start, ends) for start in starts[1:])
+        parameters, *clauses = (_block(text, start, ends) for start in starts)
+        if parameters is None:
+            return None
+        precondition, effect = (EMPTY if it is None else it for it in clauses)
         found[action[1]] = PddlAction(action[1], parameters, precondition, effect)
         at = starts[2] + effect[1:].find(")") + 1
     return found
@@ -126,21 +117,12 @@ def matching_brackets(text: str) -> Mapping[int, int]:
     return ends
 
 
-def _block_or_nothing(text: str, start: int, ends: Mapping[int, int]) -> str:
-    try:
-        return _block(text, start, ends)
-    except IndexError:
-        return EMPTY
-
-
-def _block(text: str, start: int, ends: Mapping[int, int]) -> str:
-    """Return the first balanced list from `start` on, empty if none begins. Raises IndexError if it does not end."""
+def _block(text: str, start: int, ends: Mapping[int, int]) -> str | None:
+    """Return the first balanced list from `start` on, empty if none begins, None if it does not end."""
     opened = text.find("(", start)
     if opened < 0:
         return ""
-    if opened not in ends:
-        raise IndexError(start)
-    return text[opened : ends[opened] + 1].replace(") )", "))")
+    return text[opened : ends[opened] + 1].replace(") )", "))") if opened in ends else None
 
 
 def _finish_list(parts: list[Expression]) -> Expression:

@@ -1,7 +1,8 @@
 """Parser of sub-goals: the list in a reply and the formula of each, read as the original reads them.
 
 `stmt = or {"then" or}`, `or = and {"or" and}`, `and = unit {"and" unit}`; a unit is ``NAME(object, …)``, a unit after
-``not``, a statement in brackets, or a statement under ``exists x.``, ``forall x.`` or ``forn 2. x.``.
+``not``, or a statement in brackets. What the original reads under ``exists``, ``forall`` or ``forn`` it can't bring
+about, so that it is no formula here.
 """
 
 from __future__ import annotations
@@ -29,16 +30,15 @@ class FormulaError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Primitive:
-    """Atom such as ``ON(lamp.7)``; `variables` are the names bound by quantifiers around it."""
+    """Atom such as ``ON(lamp.7)``."""
 
     name: str
     arguments: tuple[str, ...]
-    variables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Compound:
-    """Formulas joined by `word` (then, and, or), or one under it (not, a quantifier)."""
+    """Formulas joined by `word` (then, and, or), or one under it (not)."""
 
     word: str
     parts: tuple[Formula, ...]
@@ -58,7 +58,7 @@ def parse_subgoals(output: str) -> Formula:
 def parse_subgoal(text: str) -> Formula:
     """Parse a formula. Raises FormulaError."""
     reader = _Parser(_TOKEN.findall(text))
-    found = reader.statement(())
+    found = reader.statement()
     if reader.rest:
         raise FormulaError(f"{reader.rest[-1]!r} is not expected")
     return found
@@ -112,46 +112,35 @@ class _Parser:
         self.rest = [*reversed(tokens)]
         self._depth = 0
 
-    def statement(self, variables: tuple[str, ...], words: Sequence[str] = ("then", "or", "and")) -> Formula:
+    def statement(self, words: Sequence[str] = ("then", "or", "and")) -> Formula:
         """Parse formulas joined by the first of `words`, which binds least."""
         if not words:
-            return self._unit(variables)
+            return self._unit()
         word, *others = words
-        parts = [self.statement(variables, others)]
+        parts = [self.statement(others)]
         while self._has(word):
-            parts.append(self.statement(variables, others))
+            parts.append(self.statement(others))
         if word == "and" and len({_is_temporal(one) for one in parts}) > 1:
             raise FormulaError("a conjunction of what is at one time and what is over time")
         return parts[0] if len(parts) == 1 else Compound(word, tuple(parts))
 
-    def _unit(self, variables: tuple[str, ...]) -> Formula:
+    def _unit(self) -> Formula:
         token = self._next()
         self._depth += 1
         if self._depth > MAX_DEPTH + 1:
             raise FormulaError("too many brackets in brackets")
         match token:
             case "(":
-                found = self._bracketed(variables)
+                found = self.statement()
+                self._expect(")")
             case "not":
-                found = Compound("not", (self._unit(variables),))
-            case "exists" | "forall" | "forn":
-                if token == "forn":  # noqa: S105 - a quantifier
-                    self._next()
-                    self._expect(".")
-                variable = self._next()
-                self._expect(".", "(")
-                found = Compound(token, (self._bracketed((*variables, variable)),))
+                found = Compound("not", (self._unit(),))
             case _ if _NAME.fullmatch(token):
                 self._expect("(")
-                found = Primitive(token, () if self._has(")") else tuple(self._objects()), variables)
+                found = Primitive(token, () if self._has(")") else tuple(self._objects()))
             case _:
                 raise FormulaError(f"{token!r} begins no formula")
         self._depth -= 1
-        return found
-
-    def _bracketed(self, variables: tuple[str, ...]) -> Formula:
-        found = self.statement(variables)
-        self._expect(")")
         return found
 
     def _objects(self) -> Iterator[str]:
@@ -168,10 +157,9 @@ class _Parser:
         """Check that a token comes next, and pass it."""
         return self.rest[-1:] == [token] and bool(self.rest.pop())
 
-    def _expect(self, *wanted: str) -> None:
-        for one in wanted:
-            if (token := self._next()) != one:
-                raise FormulaError(f"{token!r} stands where {one!r} should be")
+    def _expect(self, wanted: str) -> None:
+        if (token := self._next()) != wanted:
+            raise FormulaError(f"{token!r} stands where {wanted!r} should be")
 
     def _next(self) -> str:
         if not self.rest:

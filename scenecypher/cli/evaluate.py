@@ -177,7 +177,7 @@ def realworld(
     wording: Wording = "source",
 ) -> "Task":
     """Play our office's tasks, by a person's hands and eyes or scripted."""
-    from scenecypher.evaluation.realworld import realworld as task
+    from scenecypher.evaluation.grasif import realworld as task
 
     seeing = {"vision_model": _vision_model(choices)} if hands == "person" else {}
     return task(folder=_absolute(folder), hands=hands, wording=wording, **seeing, **choices.playing())
@@ -228,8 +228,8 @@ def unclear(
     kinds: Annotated[str, option("--kind", "clear, number, place …; several with commas; default: all.")] = "all",
 ) -> "Task":
     """Play 80 instructions of which most leave open what is meant, with a person to ask; scripted without a model."""
-    from scenecypher.evaluation.unclear import METHOD
-    from scenecypher.evaluation.unclear import unclear as task
+    from scenecypher.evaluation.goals import METHOD
+    from scenecypher.evaluation.goals import unclear as task
 
     scripted = choices.model is None and choices.replies is None
     methods = ",".join(choices.methods or [METHOD])
