@@ -11,11 +11,10 @@ from typing import Final
 from inspect_ai import task
 
 from scenecypher.evaluation.assignments import AssignmentCache
-from scenecypher.evaluation.derived import PartsPlan
 from scenecypher.evaluation.episode import EpisodePlan
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, TablePlan, paper_rows, select_rows
-from scenecypher.evaluation.measures import OUTCOMES
+from scenecypher.evaluation.measures import OUTCOMES, PartsPlan
 from scenecypher.evaluation.options import Names, select_names, take_spread
 from scenecypher.importers.datasets import dataset
 from scenecypher.planner.sessions.recipe import SchemaScope

@@ -13,9 +13,9 @@ from typing import Final
 
 from inspect_ai import task
 
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError
-from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal
-from scenecypher.evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, load_dynamic_scene, to_task
+from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal, load_dataset_scene
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import (
@@ -30,8 +30,11 @@ from scenecypher.evaluation.experiment import (
 )
 from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, select_names, split_names, take_of_each
+from scenecypher.evaluation.stated_tasks import ID_PREFIX, DynamicTask, dynamic_tasks, to_task
 from scenecypher.evaluation.task_pictures import bundled_pictures, check_pictures, pictured_tasks
 from scenecypher.importers.datasets import reference_plans
+from scenecypher.importers.homes import our_home
+from scenecypher.importers.task import Task
 
 WORLDS: Final = ("virtualhome", "behavior")
 TITLES: Final = {
@@ -127,6 +130,12 @@ def dynamic(
     plans = {**reference_plans(), **{line.id: line.plan for line in all_lines if line.plan}}
     assignments = AssignmentCache(map(to_task, all_lines), scenes=load_dynamic_scene, plans=plans)
     return _checked(Experiment("dynamic", TITLE, planned, assignments, run))
+
+
+def load_dynamic_scene(task: Task) -> ImportedScene:
+    """Return the scene of one of the tasks."""
+    name, _, within = task.id.partition("/")
+    return our_home(within.partition("/")[0])[0] if name == ID_PREFIX else load_dataset_scene(task)
 
 
 def _checked(made: Experiment) -> Experiment:

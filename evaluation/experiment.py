@@ -10,8 +10,8 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from scenecypher.errors import InputError
 from scenecypher.evaluation.assignments import AssignmentCache
-from scenecypher.evaluation.derived import PartsPlan
 from scenecypher.evaluation.episode import EpisodePlan, Perception
+from scenecypher.evaluation.measures import PartsPlan
 from scenecypher.evaluation.options import Names, split_names, take_spread
 from scenecypher.evaluation.published import data_table
 from scenecypher.evaluation.task_pictures import pictured_tasks

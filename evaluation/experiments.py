@@ -27,7 +27,7 @@ def our_parts(name: str) -> ExperimentParts:
     from scenecypher.evaluation.babyai import babyai, babyai_slm
     from scenecypher.evaluation.dynamic import dynamic
     from scenecypher.evaluation.eai.live import ssc, ssc_result
-    from scenecypher.evaluation.episodes_result import played_result
+    from scenecypher.evaluation.episodes import played_result
     from scenecypher.evaluation.goals import goals, unclear
     from scenecypher.evaluation.grasif import grasif, realworld
     from scenecypher.evaluation.household import household

@@ -1,6 +1,9 @@
-"""Tasks of the experiments `goals` and `unclear`: what people ask for in our homes, and what is right, as plain Python.
+"""Tasks of the experiments `goals`, `unclear` and `dynamic`: what people ask for in our homes, and what is right then.
 
-Most tasks of `unclear` leave open what is meant; its models and people may be scripted.
+Most tasks of `unclear` leave open what is meant; its models and people may be scripted. `python -m
+tests.evaluation.dynamic_tasks` generates the tasks of `dynamic` in some minutes: 50 in our homes, in the three
+categories of LookPlanGraph's section VI-B, and 50 of BEHAVIOR's activities. In half of each, one thing that the task
+needs is moved before it begins; a seed determines which thing and where to.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, Final, Literal, TypeAlias
 
 from scenecypher.chat.model import Reply, Request, Usage
@@ -20,7 +24,8 @@ from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.history import Event
 from scenecypher.evaluation.published import data_lines
 from scenecypher.evaluation.result import Document
-from scenecypher.importers.homes import our_home
+from scenecypher.importers.datasets import task
+from scenecypher.importers.homes import BUDGET, goal_from_facts, our_home
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.ruled import AskBack
 from scenecypher.planner.sessions.goal_words import GoalParser
@@ -201,3 +206,45 @@ class ScriptedPerson:
             return ""
         known = (it for it in self.task.wanted if any(it in nodes for nodes in question.nodes))
         return next(known, "") if question.choices else self.task.word
+
+
+ID_PREFIX: Final = "dynamic"
+"""Prefix of the ids of tasks in our homes."""
+
+Category: TypeAlias = Literal["fridge", "microwave", "dishwasher", "behavior"]
+
+
+class DynamicTask(Document):
+    """Line of the file; `seed` moves one thing before the task begins, None moves nothing."""
+
+    id: str
+    category: Category
+    seed: int | None
+    home: str = ""
+    instruction: str = ""
+    goal: tuple[str, ...] = ()
+    plan: tuple[str, ...] = ()
+
+
+@cache
+def dynamic_tasks() -> tuple[DynamicTask, ...]:
+    """Return all lines of the file."""
+    return data_lines("dynamic", DynamicTask)
+
+
+def to_task(line: DynamicTask) -> Task:
+    """Return a line as a task."""
+    if line.category == "behavior":
+        return task(line.id)[1]
+    scene, _ = our_home(line.home)
+    return Task(
+        id=line.id,
+        instruction=line.instruction,
+        scene=scene.name,
+        goal=goal_from_facts(line.goal, scene.graph),
+        action_goals=(),
+        budget=BUDGET,
+        source=scene.source,
+        category=line.category,
+        formula=", ".join(line.goal),
+    )

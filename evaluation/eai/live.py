@@ -21,9 +21,9 @@ from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import Message, Model, Request
 from scenecypher.errors import InputError
 from scenecypher.evaluation.attempts import measured_task
-from scenecypher.evaluation.derived import change_table
 from scenecypher.evaluation.eai.scoring import Judgement, OutputScorer, interrupted_judgement, percent_cell
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, EaiTask
+from scenecypher.evaluation.measures import change_table
 from scenecypher.evaluation.options import Names, select_names, split_names, take_spread
 from scenecypher.evaluation.published import data_columns, data_table, published_rows, table_settings
 from scenecypher.evaluation.replies import LIVE, MeteredModel, ModelSource

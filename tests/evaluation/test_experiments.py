@@ -16,13 +16,13 @@ import pytest
 
 from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.evaluation import babyai, dynamic, grasif, household
-from scenecypher.evaluation.dynamic_tasks import dynamic_tasks, to_task
-from scenecypher.evaluation.episodes_result import episodes_result
+from scenecypher.evaluation.episodes import episodes_result
 from scenecypher.evaluation.experiment import Experiment
 from scenecypher.evaluation.measures import MEASURES
 from scenecypher.evaluation.playing import play
 from scenecypher.evaluation.published import published_rows, table_settings
 from scenecypher.evaluation.running import RunOptions, run_task
+from scenecypher.evaluation.stated_tasks import dynamic_tasks, to_task
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.datasets import reference_plans
 from scenecypher.importers.homes import our_home

@@ -9,7 +9,7 @@ import pytest
 
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.evaluation import dynamic, grasif
-from scenecypher.evaluation.episodes_result import episodes_result
+from scenecypher.evaluation.episodes import episodes_result
 from scenecypher.evaluation.running import RunOptions, run_task
 from tests.importers.test_grasif_folder import TASK, grasif_folder
 

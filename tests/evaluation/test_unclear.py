@@ -10,7 +10,7 @@ import pytest
 from scenecypher.db.graph.delta import apply
 from scenecypher.errors import UnknownReference
 from scenecypher.evaluation import goals
-from scenecypher.evaluation.episodes_result import episodes_result
+from scenecypher.evaluation.episodes import episodes_result
 from scenecypher.evaluation.running import RunOptions, run_task
 from scenecypher.evaluation.stated_tasks import CLEAR, UNCLEAR_TASKS, UnclearTask
 from scenecypher.importers.homes import our_home
