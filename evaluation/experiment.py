@@ -16,7 +16,7 @@ from scenecypher.evaluation.options import Names, split_names, take_spread
 from scenecypher.evaluation.published import data_table
 from scenecypher.evaluation.task_pictures import pictured_tasks
 from scenecypher.importers.datasets import DATASETS
-from scenecypher.importers.grasif_folder import GraphPair, read_pairs
+from scenecypher.importers.grasif_folder import read_pairs
 from scenecypher.planner.methods import METHODS, recipe_named
 from scenecypher.planner.methods.matrix import matrix_cell
 from scenecypher.planner.worlds.perturbation import Perturbation
@@ -119,22 +119,14 @@ class Experiment:
 def select_rows(
     name: str, title: str, tables: Sequence[TablePlan], *, methods: Names, assignments: AssignmentCache
 ) -> Experiment:
-    """Return the experiment in which `methods` play `tables`; see `plan_tables`. Raises InputError."""
-    wanted, run = plan_tables(tables, methods)
-    return Experiment(name, title, wanted, assignments, run)
+    """Return the experiment in which `methods` play `tables`.
 
-
-def plan_tables(
-    tables: Sequence[TablePlan], methods: Names
-) -> tuple[tuple[TablePlan, ...], frozenset[tuple[str, str]]]:
-    """Return the tables with rows for `methods`, and the set of rows to be played.
-
-    `methods` are names of rows, PAPER for the table's own rows, OURS for ours; ``METHOD+ABLATION`` leaves a part out.
+    `methods` are names of rows, PAPER for a table's own rows, OURS for ours; ``METHOD+ABLATION`` leaves a part out.
     Raises InputError for an unknown one.
     """
     found = [_with_rows(table, split_names(methods)) for table in tables]
     run = frozenset((table.group, key) for table, keys in found for key in keys)
-    return tuple(table for table, _ in found), run
+    return Experiment(name, title, tuple(table for table, _ in found), assignments, run)
 
 
 def asks_model(word: str) -> bool:
@@ -162,10 +154,8 @@ def _with_rows(table: TablePlan, words: Sequence[str]) -> tuple[TablePlan, list[
 
 def _absence(method: str, tasks: Sequence[str]) -> str:
     """Return the reason why a method does not apply to the tasks' data set; empty if it does."""
-    names = {task.partition("/")[0] for task in tasks} & {*DATASETS}
-    return next(
-        (found for found in (matrix_cell(method, name) for name in names) if found.startswith("no meaning")), ""
-    )
+    cells = (matrix_cell(method, name) for name in {task.partition("/")[0] for task in tasks} & {*DATASETS})
+    return next((found for found in cells if found.startswith("no meaning")), "")
 
 
 def _row(word: str) -> RowPlan:
@@ -199,27 +189,22 @@ def folder_tasks(
         subset: take_spread([pair for pair in pairs if pair.subset == subset], limit, seed)
         for subset in dict.fromkeys(pair.subset for pair in pairs)
     }
-    tables = [_table(like, Path(folder), subset or "", found, paper) for subset, found in chosen.items()]
-    return tables, _cache([pair for found in chosen.values() for pair in found])
-
-
-def _table(like: TablePlan, folder: Path, subset: str, pairs: Sequence[GraphPair], paper: str) -> TablePlan:
-    key = subset or folder.resolve().name
-    return replace(
-        like,
-        key=key,
-        title=f"GraSIF's own files in {folder.resolve().name}{subset and f', {subset}'}",
-        tasks=tuple(pair.task.id for pair in pairs),
-        common=like.common.model_copy(update={"group": key}),
-        published=("lookplangraph", f"{paper}{subset}") if paper and subset else ("", ""),
-    )
-
-
-def _cache(pairs: Sequence[GraphPair]) -> AssignmentCache:
-    scenes = {pair.task.id: pair.scene for pair in pairs}
-    return AssignmentCache(
-        (pair.task for pair in pairs),
+    name, all_pairs = Path(folder).resolve().name, [pair for found in chosen.values() for pair in found]
+    tables = [
+        replace(
+            like,
+            key=subset or name,
+            title=f"GraSIF's own files in {name}{f', {subset}' if subset else ''}",
+            tasks=tuple(pair.task.id for pair in found),
+            common=like.common.model_copy(update={"group": subset or name}),
+            published=("lookplangraph", f"{paper}{subset}") if paper and subset else ("", ""),
+        )
+        for subset, found in chosen.items()
+    ]
+    scenes = {pair.task.id: pair.scene for pair in all_pairs}
+    return tables, AssignmentCache(
+        (pair.task for pair in all_pairs),
         scenes=lambda task: scenes[task.id],
-        ends={pair.task.id: pair.end for pair in pairs},
-        moved={pair.task.id: Perturbation((), pair.moved) for pair in pairs if pair.moved is not None},
+        ends={pair.task.id: pair.end for pair in all_pairs},
+        moved={pair.task.id: Perturbation((), pair.moved) for pair in all_pairs if pair.moved is not None},
     )

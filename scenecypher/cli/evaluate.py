@@ -370,8 +370,7 @@ def report(
 @eval_app.command()
 def leaderboard(results: Results = None) -> None:
     """Print a page with a table for each experiment: models and methods of all finished runs."""
-    from scenecypher.evaluation.reporting.leaderboard import leaderboard_markdown
-    from scenecypher.evaluation.reporting.page import warnings
+    from scenecypher.evaluation.reporting.page import leaderboard_markdown, warnings
     from scenecypher.evaluation.reporting.result_files import find_results
     from scenecypher.evaluation.running import check_inspect_installed
 
