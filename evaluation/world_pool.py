@@ -95,7 +95,10 @@ class WorldPool:
 
         Raises InputError, ServiceError.
         """
-        return self._stored_once(scene, partial(_store_question_scene, scene))
+        if scene.startswith(HISTORY_PREFIX):
+            name = scene.removeprefix(HISTORY_PREFIX)
+            return self._stored_once(scene, lambda store, to: play_history(store, name, to))
+        return self._stored_once(scene, lambda store, to: _import(load_question_scene(scene), store, to))
 
     def _stored_once(self, scene: str, make: Callable[[SceneStore, str], SceneInfo]) -> tuple[OpenDatabase, SceneInfo]:
         """Return the connection and the stored scene, which `make` stores under a name once a run."""
@@ -108,15 +111,13 @@ class WorldPool:
 
     def _open(self) -> OpenDatabase:
         if self._opened is None:
-            self._opened = open_database(self._settings)
-            self._closing = weakref.finalize(self, self._opened.store.database.close)
+            settings = self._settings or Settings()
+            database = connect(settings, tell=lambda _: None)
+            store = SceneStore(database, kept_members=settings.kept_members)
+            gate, enumerator = Gate(database, limits=Limits.of(settings)), Enumerator(store.replicas)
+            self._opened = OpenDatabase(store, gate, enumerator, records_episodes=settings.record_episodes)
+            self._closing = weakref.finalize(self, database.close)
         return self._opened
-
-
-def _store_question_scene(scene: str, store: SceneStore, name: str) -> SceneInfo:
-    if scene.startswith(HISTORY_PREFIX):
-        return play_history(store, scene.removeprefix(HISTORY_PREFIX), name)
-    return _import(load_question_scene(scene), store, name)
 
 
 def _import(scene: ImportedScene, store: SceneStore, name: str) -> SceneInfo:
@@ -134,16 +135,3 @@ def _move_things(store: SceneStore, scene: SceneInfo, delta: Delta | None) -> Sc
 def check_database() -> None:
     """Connect to the configured database and disconnect. Raises DatabaseUnavailable, InputError."""
     connect(Settings(), tell=lambda _: None).close()
-
-
-def open_database(settings: Settings | None = None) -> OpenDatabase:
-    """Connect to the configured database. Raises DatabaseUnavailable, InputError."""
-    settings = settings or Settings()
-    database = connect(settings, tell=lambda _: None)
-    store = SceneStore(database, kept_members=settings.kept_members)
-    return OpenDatabase(
-        store,
-        Gate(database, limits=Limits.of(settings)),
-        Enumerator(store.replicas),
-        records_episodes=settings.record_episodes,
-    )
