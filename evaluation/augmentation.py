@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -20,7 +19,7 @@ from inspect_ai.solver import TaskState
 from scenecypher.chat.model import Model
 from scenecypher.evaluation.attempts import measured_task
 from scenecypher.evaluation.options import take_of_each
-from scenecypher.evaluation.picture_samples import SIMULATED_OBSERVER, score_reading, score_simulation
+from scenecypher.evaluation.picture_samples import GOLD, SIMULATED_OBSERVER, score_reading, score_simulation
 from scenecypher.evaluation.prompt_version import prompt_version
 from scenecypher.evaluation.published import data_columns, published_rows
 from scenecypher.evaluation.replies import LIVE, REFERENCE, ModelSource
@@ -56,15 +55,12 @@ def augmentation(
     """
     files = read_views(Path(folder) if folder else bundled_views())
     views = {file.name: file for file in take_of_each(files, limit, seed, kind=lambda file: file.view.set)}
-    simulate = {
-        SIMULATED: partial(score_simulation, noise=NOISE, seed=simulated),
-        REFERENCE: score_simulation,
-    }.get(replies)
-    source = ModelSource(REFERENCE if simulate else replies, record=record)
+    noise = {SIMULATED: NOISE, REFERENCE: GOLD}.get(replies)
+    source = ModelSource(REFERENCE if noise else replies, record=record)
 
     def work(state: TaskState, model: Model) -> dict[str, Any]:
         file = views[str(state.sample_id)]
-        seen = simulate(file) if simulate else score_reading(file, model)
+        seen = score_simulation(file, noise=noise, seed=simulated) if noise else score_reading(file, model)
         state.output.completion = seen["description"]
         return {"set": file.view.set, "size": len(file.view.gold)} | seen
 

@@ -191,7 +191,7 @@ def score_reading(file: ViewFile, model: Model) -> dict[str, Any]:
     return found | {"description": "\n".join(words)} | metered.cost
 
 
-def score_simulation(file: ViewFile, *, noise: Noise = GOLD, seed: int = 0) -> dict[str, Any]:
+def score_simulation(file: ViewFile, *, noise: Noise, seed: int) -> dict[str, Any]:
     """Score a simulated observer's view, with seeded mistakes; without any it is the gold, of whole pictures."""
     view, seen = file.view, list[Observation]()
     known = {node.class_ for node in belief_before_view(view).nodes.values()}

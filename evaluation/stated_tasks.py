@@ -173,7 +173,7 @@ CHECKS: Final[Mapping[str, Callable[..., bool]]] = {
 """Checks of a scene's graph at a play's end, by that at its start: what is where, how many, and in what state."""
 GOAL_TASKS: Final = data_lines("goals", GoalTask)
 UNCLEAR_TASKS: Final = {it.id: it for it in data_lines("unclear", UnclearTask)}
-STATED_TASKS: Final[Mapping[str, GoalTask | UnclearTask]] = {it.id: it for it in (*GOAL_TASKS, *UNCLEAR_TASKS.values())}
+STATED_TASKS: Final[Mapping[str, GoalTask | UnclearTask]] = {**{it.id: it for it in GOAL_TASKS}, **UNCLEAR_TASKS}
 """The tasks by their ids."""
 
 
