@@ -256,10 +256,9 @@ class VectorSpace:
             msg = f"{short_repr(self.model)} is no name of a model: give a line of at most {MODEL_LENGTH} characters"
             raise InputError(msg)
         if type(self.dimension) is not int or not 0 < self.dimension <= MAX_DIMENSION:
-            msg = (
+            raise InputError(
                 f"vectors of {short_repr(self.dimension)} numbers can't be stored: they may have 1 to {MAX_DIMENSION:,}"
             )
-            raise InputError(msg)
         if type(self.indexed) is not bool:
             raise InputError(f"vectors are indexed or not, not {short_repr(self.indexed)}")
 
@@ -286,8 +285,7 @@ class Declared:
         for name in self.properties:
             _check_name(name, PROPERTY_NAME, "property", "lower_snake_case")
             if name in RESERVED_PROPERTIES:
-                msg = f"property {name!r} is reserved and can't be declared; choose another name"
-                raise InputError(msg)
+                raise InputError(f"property {name!r} is reserved and can't be declared; choose another name")
         object.__setattr__(self, "relation_types", tuple(sorted({*self.relation_types} - {*RELATION_TYPES})))
         object.__setattr__(self, "properties", tuple(sorted({*self.properties} - {*EXTRA_PROPERTIES})))
 
@@ -322,10 +320,9 @@ class Schema:
             object.__setattr__(self, name, frozenset(getattr(self, name)))
         for name in filter(None, (self.scope, self.member)):
             if not PLAIN_NAME.fullmatch(name):
-                msg = (
+                raise InputError(
                     f"{short_repr(name)} can't mark a part of a graph: use ASCII letters, digits and _, a letter first"
                 )
-                raise InputError(msg)
 
 
 @lru_cache(maxsize=64)
@@ -378,5 +375,4 @@ def vector_label(key: str) -> LiteralString:
 
 def _check_name(name: object, pattern: re.Pattern[str], what: str, style: str) -> None:
     if not isinstance(name, str) or not pattern.fullmatch(name):
-        msg = f"{what} {short_repr(name)} can't be declared: use {style}, ASCII, at most 64 characters"
-        raise InputError(msg)
+        raise InputError(f"{what} {short_repr(name)} can't be declared: use {style}, ASCII, at most 64 characters")

@@ -215,8 +215,7 @@ class SceneGraph:
         by_id: dict[str, Node] = {}
         for node in nodes:
             if node.id in by_id:
-                msg = f"two nodes have the id {node.id!r}; an id is given once a scene"
-                raise InvalidValue(msg)
+                raise InvalidValue(f"two nodes have the id {node.id!r}; an id is given once a scene")
             by_id[node.id] = node
         groups: dict[str, list[Relation]] = {}
         for relation in relations:
@@ -346,8 +345,7 @@ def kind_name(kind: object) -> str:
     """Return `kind` if the registry has it. Raises InvalidValue."""
     if not isinstance(kind, str) or kind not in KINDS:
         hint = did_you_mean(kind[:64], tuple(KINDS)) if isinstance(kind, str) else ""
-        msg = f"kind {shown(kind)} is none of {', '.join(KINDS)}{hint}"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"kind {shown(kind)} is none of {', '.join(KINDS)}{hint}")
     return kind
 
 
@@ -355,8 +353,7 @@ def relation_type(name: object) -> str:
     """Return `name` if it is a valid relation type. Raises InvalidValue."""
     if not isinstance(name, str) or not RELATION_NAME.fullmatch(name):
         hint = did_you_mean(name[:64], tuple(RELATION_TYPES)) if isinstance(name, str) else ""
-        msg = f"relation type {shown(name)} must be UPPER_SNAKE_CASE, ASCII, at most 64 characters{hint}"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"relation type {shown(name)} must be UPPER_SNAKE_CASE, ASCII, at most 64 characters{hint}")
     return name
 
 
