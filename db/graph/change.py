@@ -198,11 +198,6 @@ def sort_key(change: Change) -> tuple[int, str, str, str]:
             return (rank, node_id_of(change), "", "")
 
 
-def relation_text(relation: Relation) -> str:
-    """Format a relation for an error message."""
-    return f"{relation.source!r} {relation.type} {relation.target!r}"
-
-
 def conflict_error(fact: str) -> ConflictError:
     """Return the error that names the `fact` that differs from the Delta."""
     return ConflictError(f"{fact}; load the scene again and decide anew")

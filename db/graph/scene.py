@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain, pairwise
@@ -230,7 +230,8 @@ class SceneGraph(GraphView):
         for group in groups.values():
             group.sort(key=TYPE_AND_TARGET)
             if len({*map(TYPE_AND_TARGET, group)}) < len(group):
-                raise InvalidValue(_repeated(group))
+                twice = next(one for one, next_ in pairwise(group) if one == next_)
+                raise InvalidValue(f"relation {relation_text(twice)} is given twice; leave one out")
         return cls(MappingProxyType(by_id), {source: tuple(group) for source, group in groups.items()})
 
     @classmethod
@@ -311,7 +312,10 @@ def _with_shared_ids(nodes: Mapping[str, Node], relation: Relation) -> Relation:
     """
     source, target = nodes.get(relation.source), nodes.get(relation.target)
     if source is None or target is None:
-        raise InvalidValue(_dangling(relation, nodes))
+        end = relation.target if source else relation.source
+        raise InvalidValue(
+            f"relation {relation_text(relation)}: no node has the id {end!r}; add it, or leave the relation out"
+        )
     if relation.source is not source.id:
         object.__setattr__(relation, "source", source.id)
     if relation.target is not target.id:
@@ -319,16 +323,6 @@ def _with_shared_ids(nodes: Mapping[str, Node], relation: Relation) -> Relation:
     return relation
 
 
-def _repeated(group: Sequence[Relation]) -> str:
-    """Return the message about a sorted group in which a relation is given twice."""
-    twice = next(one for one, next_ in pairwise(group) if one == next_)
-    return f"relation {_words(twice)} is given twice; leave one out"
-
-
-def _dangling(relation: Relation, nodes: Mapping[str, Node]) -> str:
-    end = relation.target if relation.source in nodes else relation.source
-    return f"relation {_words(relation)}: no node has the id {end!r}; add it, or leave the relation out"
-
-
-def _words(relation: Relation) -> str:
+def relation_text(relation: Relation) -> str:
+    """Format a relation for an error message."""
     return f"{relation.source!r} {relation.type} {relation.target!r}"
