@@ -30,9 +30,9 @@ from scenecypher.evaluation.result import Column, ExperimentResult, Row, Table
 from scenecypher.evaluation.rule_tasks import HAZARDS, RuledTask, goal_of, ruled_tasks
 from scenecypher.evaluation.run_result import Run, share_cell
 from scenecypher.importers.homes import our_home
-from scenecypher.planner.actions.memory_simulator import MemorySimulator
 from scenecypher.planner.rules.words import read_rule
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan
+from scenecypher.planner.worlds.episode_worlds import MemorySimulator
 
 VERSION: Final = 1
 PLAYERS: Final = ("careless", "rule-blind", "careful", "symbolic")

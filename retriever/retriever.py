@@ -23,7 +23,7 @@ from scenecypher.retriever.checks import CheckedAnswer, doubts
 from scenecypher.retriever.conversation import Conversation
 from scenecypher.retriever.empty_answers import causes, mistake_in, turned_arrows
 from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, RetrievalEnded, RetrievalEvent, Verified
-from scenecypher.retriever.graph_text import graph_text
+from scenecypher.retriever.graph_api import graph_text
 from scenecypher.retriever.library import examples_for, has_furniture
 from scenecypher.retriever.linked_words import linked_words
 from scenecypher.retriever.outline import is_robot_map
@@ -32,10 +32,12 @@ from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.reply import (
     CUT_OFF,
     ParsedReply,
+    VerifierMode,
     not_addressed_message,
     parse_reply,
     refusal_message,
     text_attempt,
+    verify,
 )
 from scenecypher.retriever.retrieval import (
     Attempt,
@@ -47,7 +49,6 @@ from scenecypher.retriever.retrieval import (
     TextAnswer,
 )
 from scenecypher.retriever.schema_text import SchemaForm, schema_text
-from scenecypher.retriever.verifier import VerifierMode, verify
 
 RetrievalMode: TypeAlias = Literal["cypher", "text"]
 

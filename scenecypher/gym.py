@@ -41,10 +41,10 @@ from scenecypher.planner.sessions.budget import SPARE_STEPS
 from scenecypher.planner.sessions.goal_check import missing_goals, steps_of
 from scenecypher.planner.sessions.goal_words import GoalParser
 from scenecypher.planner.sessions.session import ends_session
-from scenecypher.planner.symbolic.ground_calls import calls_for
+from scenecypher.planner.symbolic.parts import calls_for
 from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S, PlanRequest, find_plan
 from scenecypher.planner.vocabularies.own_actions import own_goal
-from scenecypher.planner.vocabularies.registry import action_list, macros_of, operators_of
+from scenecypher.planner.vocabularies.vocabulary import action_list, macros_of, operators_of
 from scenecypher.planner.worlds.episode_worlds import EpisodeWorld, LeasedWorld, MemoryWorld
 from scenecypher.planner.worlds.perturbation import perturb
 from scenecypher.scenes import connect

@@ -24,8 +24,7 @@ from scenecypher.floorplan.figure import figure_of
 from scenecypher.floorplan.home_view import view_of
 from scenecypher.floorplan.layout import drawing_of
 from scenecypher.meaning import Meaning
-from scenecypher.planner.sessions.asking import keep_answer
-from scenecypher.planner.sessions.recording import RunRecorder
+from scenecypher.planner.sessions.recording import RunRecorder, keep_answer
 from scenecypher.planner.sessions.reporting import question_began
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retrieval import Retrieval, cell_text

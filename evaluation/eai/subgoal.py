@@ -43,7 +43,7 @@ from scenecypher.evaluation.eai.tasks import (
 )
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.task import ActionGoal
-from scenecypher.planner.actions.mistakes import SKIPPABLE, Mistake
+from scenecypher.planner.actions.execution import SKIPPABLE, Mistake
 
 MAX_ATTEMPTS: Final = 256
 """Attempts that are tried to their end; recorded sub-goals have a few."""

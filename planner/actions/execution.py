@@ -1,22 +1,23 @@
-"""The interpreter of operators: unmet requirements of an action on a scene graph, and the Delta of its effects."""
+"""The interpreter of operators: unmet requirements of an action, the Delta of its effects, the kinds of mistakes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias, assert_never
+from typing import Final, Literal, TypeAlias, assert_never
 
-from scenecypher.db.condition import evaluate, witnesses
+from scenecypher.db.condition import Condition, evaluate, witnesses
 from scenecypher.db.graph.delta import AddRelation, Change, ChangeList, Delta, RemoveRelation, SetProperty
-from scenecypher.db.graph.scene import GraphView, Relation, relation_between
+from scenecypher.db.graph.scene import GraphView, Relation, SceneGraph, relation_between
 from scenecypher.db.graph.value import Value, typed_key
-from scenecypher.errors import ActionRefused
+from scenecypher.errors import ActionRefused, UnknownReference
 from scenecypher.planner.actions.operator import (
     Assign,
     Become,
     Cease,
     Choose,
     Effect,
+    Fault,
     ForEach,
     Forget,
     Operator,
@@ -262,3 +263,45 @@ class _EffectCollector:
             before = self.graph.nodes[node_id].properties.get(key)
             if typed_key(before) != typed_key(value):
                 yield SetProperty(node_id, key, before, value)
+
+
+Mistake: TypeAlias = Literal["wrong_order", "missing_step", "affordance", "unseen_object", "additional_step"]
+"""Wrong time, a missing step, not possible with this object, unknown object, or needless."""
+
+SKIPPABLE: Final[Mistake] = "additional_step"
+"""The mistake that does not end a plan: the step is skipped and the plan continues."""
+
+MISTAKE_OF_FAULT: Final[Mapping[Fault, Mistake]] = {
+    "missing": "missing_step",
+    "affordance": "affordance",
+    "already": SKIPPABLE,
+}
+
+
+def mistake_of(refusal: Infeasible | UnknownReference, history: Iterable[SceneGraph]) -> Mistake:
+    """Return the kind of mistake; `history` holds the graphs from the plan's start up to the refusal.
+
+    The first unmet requirement decides. A missing step counts as a wrong order if each condition of `held_earlier` held
+    at some time in the history.
+    """
+    match refusal:
+        case UnknownReference():
+            return "unseen_object"
+        case Infeasible():
+            first = refusal.unmet[0]
+            mistake = MISTAKE_OF_FAULT[first.requirement.fault]
+            return "wrong_order" if mistake == "missing_step" and _was_met(first, history) else mistake
+        case _:
+            assert_never(refusal)
+
+
+def _was_met(unmet: UnmetRequirement, history: Iterable[SceneGraph]) -> bool:
+    """Return whether each condition of `held_earlier` held at some time, not necessarily at the same time."""
+    remaining: list[Condition] = [*unmet.requirement.held_earlier]
+    if not remaining:
+        return False
+    for graph in history:
+        remaining = [condition for condition in remaining if not evaluate(condition, graph, unmet.bindings)]
+        if not remaining:
+            return True
+    return False

@@ -1,12 +1,29 @@
-"""Operators as pure data: parameters, preconditions, effects, and words for a model."""
+"""Operators as pure data: parameters, preconditions, effects, words; and what prompts and planners read from them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from scenecypher.db.condition import Condition, Exists, HeldBy, Not, Same
+from scenecypher.db.condition import (
+    And,
+    Condition,
+    Exists,
+    HasAffordance,
+    HasClass,
+    HasKind,
+    HasState,
+    HeldBy,
+    Not,
+    Or,
+    PropertyEquals,
+    Same,
+    atoms_of,
+    disjuncts,
+    fold,
+    terms,
+)
 from scenecypher.db.graph.value import Value, checked, property_name
 
 AGENT: Final = "agent"
@@ -187,3 +204,119 @@ def nested_effects(effects: Iterable[Effect]) -> Iterator[Effect]:
             yield from nested_effects((*effect.effects, *effect.otherwise))
         elif isinstance(effect, ForEach):
             yield from nested_effects(effect.effects)
+
+
+STATIC: Final = (HasClass, HasKind, HasAffordance, PropertyEquals, Same)
+"""Atoms about what nodes are, which no action changes."""
+CONNECTIVES: Final = (And, Or, Not)
+
+
+def required_choices(variables: Iterable[str], choices: tuple[Choose, ...]) -> frozenset[str]:
+    """Return the chosen variables among `variables`, and those that their choices depend on."""
+    wanted = {*variables}
+    for choice in reversed(choices):
+        if choice.var in wanted:
+            wanted |= {name for part in choice.among for name in variables_of(part)}
+    return frozenset(choice.var for choice in choices if choice.var in wanted)
+
+
+def variables_of(condition: Condition) -> set[str]:
+    """Return every variable of the condition."""
+    return {term for part in atoms_of(condition) for term in terms(part) if isinstance(term, str)}
+
+
+def is_static(condition: Condition) -> bool:
+    """Check if no action changes the value of a condition: it is about what nodes are."""
+    return fold(condition, lambda it, parts: isinstance(it, STATIC) or (isinstance(it, CONNECTIVES) and all(parts)))
+
+
+def given_states(
+    effects: Iterable[Effect], under: tuple[Condition, ...] = ()
+) -> Iterator[tuple[str, tuple[Condition, ...]]]:
+    """Yield each state that effects give, with the conditions of the effect, which are added to `under`."""
+    for effect in effects:
+        match effect:
+            case Become():
+                yield effect.state, under
+            case ForEach():
+                yield from given_states(effect.effects, (*under, effect.where))
+            case When():
+                yield from given_states(effect.effects, (*under, effect.condition))
+                yield from given_states(effect.otherwise, under)
+            case _:
+                continue
+
+
+def giving_classes(goal: Condition, operators: Mapping[str, Operator]) -> frozenset[str]:
+    """Return the classes of the things that give the states of a goal, such as dishwasher for washed."""
+    states = {atom.state for atom in atoms_of(goal) if isinstance(atom, HasState)}
+    conditions = (
+        condition
+        for operator in operators.values()
+        for state, under in given_states(operator.effects)
+        if state in states
+        for condition in under
+    )
+    return frozenset(
+        atom.class_ for condition in conditions for atom in atoms_of(condition) if isinstance(atom, HasClass)
+    )
+
+
+def needed_words(operator: Operator, parameter: str) -> str:
+    """Return the affordances that a parameter needs, such as ``can_open, or class desk or window``; empty if none."""
+    needed = (
+        _words(requirement.condition, parameter)
+        for requirement in operator.requires
+        if requirement.fault == "affordance"
+    )
+    return " and ".join(filter(None, needed))
+
+
+def needed_kinds(operator: Operator, parameter: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the affordances of which a parameter needs one, and the classes that need none."""
+    parts = [
+        part
+        for requirement in operator.requires
+        if requirement.fault == "affordance"
+        for part in disjuncts(requirement.condition)
+    ]
+    affordances = tuple(it.affordance for it in parts if isinstance(it, HasAffordance) and it.x == parameter)
+    return affordances, tuple(it.class_ for it in parts if isinstance(it, HasClass) and it.x == parameter)
+
+
+def _words(condition: Condition, parameter: str) -> str:
+    """Return the affordances of which a condition asks one, and what may stand for them.
+
+    Empty if the condition asks for no affordance, or is waived for another reason than what the node itself is.
+    """
+    given: dict[str, list[str]] = {"": [], "class": [], "state": [], "kind": []}
+    silent = False
+    for part in disjuncts(condition):
+        match part:
+            case HasAffordance(x, word) if x == parameter:
+                given[""].append(word)
+            case HasClass(x, word) if x == parameter:
+                given["class"].append(word)
+            case HasState(x, word) if x == parameter:
+                given["state"].append(word)
+            case HasKind(x, word) if x == parameter:
+                given["kind"].append(word)
+            case _ if _is_silence(part):
+                silent = True
+            case _:
+                return ""
+    if not given[""]:
+        return ""
+    words = [f"{name} {' or '.join(dict.fromkeys(found))}".strip() for name, found in given.items() if found]
+    return ", or ".join([*words, *(["no affordances recorded"] if silent else [])])
+
+
+def _is_silence(condition: Condition) -> bool:
+    """Check if a condition says that affordances are not given."""
+    match condition:
+        case Not(part):
+            return all(isinstance(it, HasAffordance) for it in disjuncts(part))
+        case And(parts):
+            return any(_is_silence(part) for part in parts)
+        case _:
+            return False

@@ -24,9 +24,10 @@ from scenecypher.planner.actions.operator import (
     Repair,
     Requirement,
     When,
+    is_static,
     nested_effects,
+    variables_of,
 )
-from scenecypher.planner.actions.variables import is_static, variables_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,12 +32,18 @@ from scenecypher.planner.actions.execution import (
     repair_choices,
     simulate,
 )
-from scenecypher.planner.actions.idempotency import checked_action_id, reused_id_error, unknown_outcome_error
-from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import AGENT, Operator, Repair
 from scenecypher.planner.actions.ruled import APPROVED, Answer, ApprovalNeeded, asking_rule, under_rules
-from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
-from scenecypher.planner.vocabularies.registry import macros_of, operators_of
+from scenecypher.planner.actions.text import (
+    ActionCall,
+    Macro,
+    checked_action_id,
+    operator_of,
+    parse_action,
+    reused_id_error,
+    unknown_outcome_error,
+)
+from scenecypher.planner.vocabularies.vocabulary import macros_of, operators_of
 
 TOOL_CALL: Final = "execute_tool"
 """OpenTelemetry's name of what an agent does to its world."""

@@ -16,10 +16,9 @@ from scenecypher.planner.methods.ours.goal_then_plan import GoalAsker, GoalThenP
 from scenecypher.planner.methods.ours.stepwise import Stepwise
 from scenecypher.planner.methods.ours.symbolic import Symbolic
 from scenecypher.planner.methods.sayplan.sayplan import CONFIRM, VERIFY, SayPlan, SayPlanLite
-from scenecypher.planner.methods.switches import NO_EXAMPLES, has_examples
-from scenecypher.planner.sessions.graph_tools import confirm_graph, verify_plan
 from scenecypher.planner.sessions.method import Method
-from scenecypher.planner.sessions.recipe import Ablation, MethodContext, Recipe
+from scenecypher.planner.sessions.recipe import NO_EXAMPLES, Ablation, MethodContext, Recipe, has_examples
+from scenecypher.planner.sessions.tools import confirm_graph, verify_plan
 from scenecypher.planner.worlds.usual_places import usual_places
 
 JSON_GRAPH: Final = Ablation(

@@ -7,7 +7,7 @@ Besides its own file, a method needs only a row such as this::
         "thought, call, observation; four calls on the graph",
         paper="SG-RwR, appendix G.1",
         extent="nothing",
-        tools=PAPER_SETS["react-rwr"],              # planner/sessions/graph_tools.py: name -> function of a SceneAccess
+        tools=PAPER_SETS["react-rwr"],              # planner/sessions/tools.py: name -> function of a SceneAccess
     ),
 
 A method calls a tool by `CallTool("expand", {"node_id": "kitchen"})`; a new tool is a function from a `SceneAccess`
@@ -33,10 +33,20 @@ from scenecypher.planner.methods.sg2.sg2_limit import limited_retriever
 from scenecypher.planner.methods.sg_rwr.sg_rwr import SgRwr, Shots
 from scenecypher.planner.methods.sg_rwr.sg_rwr_retriever import summarizing_retriever
 from scenecypher.planner.methods.sg_rwr.sg_rwr_single_coder import SingleCoder
-from scenecypher.planner.methods.switches import ALL_ACTIONS, ASK_AT_ONCE, NO_EXAMPLES, STEPWISE, has_examples
-from scenecypher.planner.sessions.graph_tools import PAPER_SETS
 from scenecypher.planner.sessions.method import Method
-from scenecypher.planner.sessions.reasoning_tools import (
+from scenecypher.planner.sessions.recipe import (
+    ALL_ACTIONS,
+    ASK_AT_ONCE,
+    NO_EXAMPLES,
+    STEPWISE,
+    Ablation,
+    MethodContext,
+    Recipe,
+    SceneAccess,
+    has_examples,
+)
+from scenecypher.planner.sessions.tools import (
+    PAPER_SETS,
     PROGRAM,
     PYTHON,
     TOOL_CALLER,
@@ -45,12 +55,11 @@ from scenecypher.planner.sessions.reasoning_tools import (
     reasoning_tool,
     tool_caller_tool,
 )
-from scenecypher.planner.sessions.recipe import Ablation, MethodContext, Recipe, SceneAccess
 from scenecypher.planner.sessions.views import alfworld_step_writer
 from scenecypher.planner.vocabularies.babyai import traversal
 from scenecypher.retriever.graph_api import CALL_SETS
+from scenecypher.retriever.reply import VerifierMode
 from scenecypher.retriever.retriever import Options, Retriever
-from scenecypher.retriever.verifier import VerifierMode
 
 SHARED: Final = (STEPWISE, ALL_ACTIONS)
 

@@ -51,7 +51,7 @@ def joined(examples: Iterable[Iterable[str]]) -> str:
 
 
 def graph_lines(graph: SceneGraph) -> str:
-    """Return a graph in the form of graph prompting (`scenecypher.retriever.graph_text`)."""
+    """Return a graph in the form of graph prompting (`scenecypher.retriever.graph_api`)."""
     nodes = [json.dumps(attributes(graph.nodes[it]), ensure_ascii=False) for it in sorted(graph.nodes)]
     return "\n".join(["NODES", *nodes, "LINKS", *(json.dumps(row) for row in sorted(map(link_row, graph.relations)))])
 

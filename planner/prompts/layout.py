@@ -10,7 +10,7 @@ from typing import Final
 from scenecypher.db.graph.scene import GraphView, Node, Point, SceneGraph, within
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.vocabulary import conventions_of
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
 RELATION_WORDS: Final = {"ON": "ontop", "INSIDE": "inside", "UNDER": "under", "ATTACHED_TO": "attached_to"}
 """LookPlanGraph's words for relations (appendix F-3; LLM-as-P's for the last two)."""

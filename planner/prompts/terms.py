@@ -1,13 +1,31 @@
-"""The relations and states of scene graphs in words (LookPlanGraph, appendices F-3 and F-4)."""
+"""Words of scene graphs: relations and states, a scene's own words, and the schema of an environment.
+
+SG2 and SG-RwR have one schema text an environment, "consistent across epoches with distinct scene graphs" (SG2,
+"Experimental Settings"). It is read from the vocabulary: its operators name the states, affordances and relation types.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, Final
 
-from scenecypher.planner.actions.operator import Become, Cease, Effect, nested_effects
+from scenecypher.db.condition import HasAffordance, HasState, Related, Within
+from scenecypher.db.schema import CORE_PROPERTIES, EXTRA_PROPERTIES, KINDS, MAP_KINDS, RELATION_TYPES, REMEMBERED
+from scenecypher.db.store.enumerations import Enumerations
+from scenecypher.planner.actions.operator import (
+    Become,
+    Cease,
+    Effect,
+    Operator,
+    Relate,
+    Unrelate,
+    given_states,
+    nested_effects,
+)
 from scenecypher.planner.prompts.layout import RELATION_WORDS
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
 RELATIONS: Final[Mapping[str, str]] = {
     "ON": "x is on y, which bears it",
@@ -61,3 +79,99 @@ def _states(effect: Effect) -> tuple[str | None, ...]:
             return (state,)
         case _:
             return ()
+
+
+CLASSES_OF: Final = {
+    "Place": "Classes of rooms and other places",
+    "Asset": "Classes of furniture and appliances",
+    "Object": "Classes of movable things",
+    "Agent": "Classes of agents",
+    "Door": "Classes of doors",
+}
+"""Titles of the lists of classes by kind: a kind's own name would be taken for a class."""
+
+
+def class_lists(occurring: Enumerations) -> dict[str, Collection[str]]:
+    """Return the classes by kind, the places and the agents, each list under its title.
+
+    A number stands where there are several, as the first title says; classes of places and agents that are named below
+    are left out.
+    """
+    named = {"Places": occurring.places, "Agents": [agent.name for agent in occurring.agents]}
+    told = [it.casefold() for names in named.values() for it in names]
+    of_kind: dict[str, list[str]] = {}
+    for use in occurring.classes:
+        if use.kind not in {"Place", "Agent"} or not any(use.name.casefold() in it for it in told):
+            of_kind.setdefault(use.kind, []).append(f"{use.name} {use.count}" if use.count > 1 else use.name)
+    noted = (CLASSES_OF[kind] + ("" if n else ", and how many if several") for n, kind in enumerate(of_kind))
+    return {**dict(zip(noted, of_kind.values(), strict=True)), **named}
+
+
+def colors(occurring: Enumerations) -> Collection[str]:
+    """Return the colours that occur."""
+    return [str(value) for use in occurring.properties if use.name == "color" for value in use.values]
+
+
+def as_lines(lists: Mapping[str, Iterable[object]]) -> str:
+    """Return lists as text, a line each; empty ones are left out."""
+    lines = (f"{title}: {', '.join(map(str, listed))}" for title, words in lists.items() if (listed := [*words]))
+    return "\n".join(lines)
+
+
+def states_given(operators: Mapping[str, Operator]) -> tuple[str, ...]:
+    """Return the states that actions give to something."""
+    return tuple(sorted({state for operator in operators.values() for state, _ in given_states(operator.effects)}))
+
+
+def scene_words(occurring: Enumerations, operators: Mapping[str, Operator]) -> str:
+    """Return the words of a scene for who asks about it and sees the agents; carrying things about changes none."""
+    states = {*(use.value for use in occurring.states), *states_given(operators)}
+    lists = {**class_lists(occurring), "Agents": ()}
+    return as_lines({**lists, "States": sorted(states), "Colours": colors(occurring)})
+
+
+HEADING_OF_LABELS: Final = "NODE LABELS (every node is also an :Entity)"
+
+
+@cache
+def environment_schema(vocabulary: str) -> str:
+    """Return the schema text of a vocabulary's environment, equal for all of its scenes."""
+    own = vocabulary_named(vocabulary)
+    conventions, used = own.conventions, [*_parts(tuple(own.operators.values()))]
+    relations = {*conventions.containment, *conventions.relations, *_relations(used)} - {*REMEMBERED}
+    states = {it.state for it in used if isinstance(it, HasState | Become | Cease)}
+    affordances = {it.affordance for it in used if isinstance(it, HasAffordance)}
+    properties = {**CORE_PROPERTIES, **{name: EXTRA_PROPERTIES[name] for name in conventions.properties}}
+    sections = (
+        (HEADING_OF_LABELS, [f"(:{kind}): {words}" for kind, words in KINDS.items() if kind not in MAP_KINDS]),
+        ("PROPERTIES", [f"{name}: {words}" for name, words in properties.items()]),
+        ("RELATIONS", [f"{name}: {words}" for name, words in RELATION_TYPES.items() if name in relations]),
+        ("VALUES of class", [", ".join(conventions.classes)]),
+        ("VALUES in states", [", ".join(sorted(states))]),
+        ("VALUES in affordances", [", ".join(sorted(affordances))]),
+        ("NOTES", [*conventions.notes]),
+    )
+    return "\n".join("\n".join((title, *lines)) for title, lines in sections if any(lines))
+
+
+def _relations(used: list[Any]) -> Iterator[str]:
+    """Yield the relation types that conditions and effects name."""
+    for part in used:
+        match part:
+            case Related() | Relate():
+                yield part.type
+            case Unrelate(types=types) | Within(types=types):
+                yield from types
+            case _:
+                pass
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """Yield all conditions and effects within a value of operators."""
+    if isinstance(value, tuple):
+        for each in value:
+            yield from _parts(each)
+    elif is_dataclass(value):
+        yield value
+        for field in fields(value):
+            yield from _parts(getattr(value, field.name))

@@ -11,7 +11,7 @@ from scenecypher.chat.model import Message, Model, Reply, Request
 from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.simulator import INSERTED_MARK, Simulator
-from scenecypher.planner.prompts.house_rules import HOUSE_RULES, MEANWHILE, with_lines
+from scenecypher.planner.prompts.past import HOUSE_RULES, MEANWHILE, with_lines
 
 UNDONE: Final = re.compile(r"undo \d+: (.*)", re.DOTALL)
 """The undo of one action, as the history words it."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from scenecypher.chat.model import Model
 from scenecypher.db.condition import Condition
@@ -16,11 +16,10 @@ from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.planner.sessions.method import AskingBack, Method
+from scenecypher.planner.sessions.method import AskingBack, Method, Tool
 from scenecypher.planner.sessions.session import Asker, StepWriter
-from scenecypher.planner.sessions.toolbox import Tool
 from scenecypher.planner.symbolic.plan import PlanResult
-from scenecypher.planner.symbolic.required_actions import RequiredAction
+from scenecypher.planner.symbolic.states import RequiredAction
 from scenecypher.retriever.reader import SceneReader
 
 Extent: TypeAlias = Literal["nothing", "words", "schema", "memory", "full", "collapsed"]
@@ -153,3 +152,18 @@ class Recipe:
     def without(self, name: str, switches: Iterable[str]) -> Recipe:
         """Return the recipe called `name` with these ablations. Raises InputError for an unknown ablation."""
         return reduce(lambda recipe, ablation: ablation.change(recipe), self.ablations_named(name, switches), self)
+
+
+STEPWISE: Final = Ablation("stepwise", "ours: a refused action is fed back, and another solution may follow")
+NO_EXAMPLES: Final = Ablation("no-examples", "ours: the prompt has no worked examples")
+ASK_AT_ONCE: Final = Ablation("ask-at-once", "ours: the prompt says to ask at once for all that is known to be needed")
+ALL_ACTIONS: Final = Ablation(
+    "all-actions",
+    "ours: all actions of the vocabulary are listed, not only those of the paper's action space",
+    lambda recipe: replace(recipe, every_action=True),
+)
+
+
+def has_examples(context: MethodContext) -> bool:
+    """Check if the prompt of a method has worked examples."""
+    return NO_EXAMPLES not in context.ablations

@@ -1,14 +1,14 @@
-"""The listener that keeps a run: each event of a session becomes a step in the database, with one commit a decision."""
+"""Runs kept in the database: each event of a session, or of questions in words, is a step; one commit a decision."""
 
 from __future__ import annotations
 
 import json
 import logging
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, assert_never
 
 from scenecypher.chat.model import Usage
 from scenecypher.db.store.catalog import SceneInfo
@@ -27,6 +27,7 @@ from scenecypher.db.store.runs import (
     resume_run,
 )
 from scenecypher.errors import QueryFailed, SceneCypherError
+from scenecypher.planner.sessions import events as e
 from scenecypher.planner.sessions.events import (
     Acted,
     Asked,
@@ -34,11 +35,119 @@ from scenecypher.planner.sessions.events import (
     Corrected,
     Event,
     Finished,
+    Outcome,
     Proposed,
+    Refused,
     Remembered,
     event_document,
 )
-from scenecypher.planner.sessions.step_values import bounded, step_values
+from scenecypher.planner.sessions.reporting import answer_event
+from scenecypher.retriever.retrieval import Retrieval, RetrievalOutcome
+
+TEXT_LENGTH: Final = 4_000
+"""Characters of a text that a query can read; the line has all of it."""
+ROW_LENGTH: Final = 1_000
+ITEMS: Final = 50
+
+
+def step_values(event: e.Event, *, by_belief: bool, proposed: str) -> dict[str, Any]:
+    """Return the properties of the step that an event is (`scenecypher.db.schema.PAST_PROPERTIES`), without None.
+
+    `by_belief` says whether the robot acts by a belief; `proposed` is the reason of the action proposed last.
+    """
+    document = e.event_document(event)
+    values = {
+        "kind": document["event"],
+        "turn": document.get("step"),
+        "action": document.get("action"),
+        "line": json.dumps(document),
+        **_own_values(event, proposed),
+    }
+    if isinstance(event, e.Acted | e.Corrected):
+        values |= _versions(event, by_belief=by_belief)
+    return {name: _readable(value) if name != "line" else value for name, value in values.items() if value is not None}
+
+
+def _own_values(event: e.Event, proposed: str) -> Mapping[str, Any]:
+    match event:
+        case e.Asked() | e.Retrieved() | e.Called() | e.Answered() | e.Thought() | e.Solved():
+            return _thought_values(event)
+        case e.Proposed() | e.Corrected() | e.Acted() | e.Refused():
+            return _action_values(event, proposed)
+        case e.Observed():
+            return {"observation": "; ".join(event.findings)}
+        case e.Remembered():
+            return {"tokens": event.usage.total_tokens}
+        case e.Finished():
+            return {"observation": event.answer or None, "reason": event.reason or None}
+        case e.Began():
+            return {}
+        case _:
+            assert_never(event)
+
+
+def _thought_values(
+    event: e.Asked | e.Retrieved | e.Called | e.Answered | e.Thought | e.Solved,
+) -> Mapping[str, Any]:
+    match event:
+        case e.Asked():
+            choices = "; ".join(event.choices) or None
+            return {"question": event.question, "reason": event.reason or None, "observation": choices}
+        case e.Retrieved():
+            return {
+                "question": event.question,
+                "cypher": event.cypher,
+                "rows": _rows(event.columns, event.rows),
+                "observation": event.answer,
+                "reasons": [f"{it.reason} ({it.cypher})" for it in event.refused] or None,
+                "tokens": event.usage.total_tokens,
+            }
+        case e.Called():
+            return {"tool": event.tool, "observation": json.dumps(event.arguments), "reason": event.reason or None}
+        case e.Answered():
+            return {"tool": event.tool, "observation": event.answer, "tokens": event.usage.total_tokens}
+        case e.Thought():
+            return {"observation": event.thought}
+        case e.Solved():
+            return {"observation": ", ".join(event.actions), "reason": event.reason or None}
+        case _:
+            assert_never(event)
+
+
+def _action_values(event: e.Proposed | e.Corrected | e.Acted | e.Refused, proposed: str) -> Mapping[str, Any]:
+    match event:
+        case e.Proposed():
+            return {"reason": event.reason or None}
+        case e.Corrected():
+            return {"reason": event.because}
+        case e.Acted():
+            return {"reason": proposed or None}
+        case e.Refused():
+            return {"cause": event.cause, "reasons": list(event.reasons), "reason": proposed or None}
+        case _:
+            assert_never(event)
+
+
+def _versions(event: e.Acted | e.Corrected, *, by_belief: bool) -> dict[str, int | None]:
+    if by_belief:
+        return {"version": event.world_version, "belief_version": event.version}
+    return {"version": event.version}
+
+
+def _rows(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str] | None:
+    return [json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False)[:ROW_LENGTH] for row in rows] or None
+
+
+def _readable(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_readable(it) for it in value[:ITEMS]]
+    return bounded(value) if isinstance(value, str) else value
+
+
+def bounded(text: str) -> str:
+    """Return the beginning of a text, as valid Unicode: a model may write half a surrogate pair."""
+    return text[:TEXT_LENGTH].encode("utf-8", "replace").decode()
+
 
 _log: Final = logging.getLogger("scenecypher.runs")
 
@@ -193,3 +302,48 @@ def _belongs_to(scene: SceneInfo) -> tuple[str, str]:
     if scene.is_past_copy and scene.copied_from is not None:
         return scene.copied_from.rpartition("@")[0], scene.name.rpartition("@")[0]
     return scene.key, scene.name
+
+
+OUTCOMES: Final[Mapping[RetrievalOutcome, Outcome]] = {
+    "answered": "done",
+    "unanswerable": "given_up",
+    "refused": "infeasible",
+}
+
+
+def keep_answer(recorder: RunRecorder, began: Began, ask: Callable[[], Retrieval]) -> Retrieval:
+    """Return what `ask` answers to the question `began.instruction`, kept as a run. Raises as `ask` does."""
+    if not began.instruction.strip():
+        return ask()
+    start = time.monotonic()
+    recorder.add(began)
+    recorder.add(Asked(1, began.instruction, ""))
+    with recorder.ended():
+        found = ask()
+    recorder.add(answer_event(1, found))
+    reason = "" if found.outcome == "answered" else found.answer
+    seconds = time.monotonic() - start
+    recorder.add(Finished(OUTCOMES[found.outcome], reason, 1, 0, found.usage, seconds, found.answer))
+    return found
+
+
+def keep_answers(
+    recorder: RunRecorder,
+    began: Began,
+    questions: Sequence[str],
+    ask: Callable[[], Sequence[Retrieval | SceneCypherError]],
+) -> Sequence[Retrieval | SceneCypherError]:
+    """Return what `ask` answers to several questions, kept as one run. Raises as `ask` does."""
+    start, usage = time.monotonic(), Usage()
+    recorder.add(began)
+    with recorder.ended():
+        answers = ask()
+    for step, (question, found) in enumerate(zip(questions, answers, strict=True), 1):
+        recorder.add(Asked(step, question, ""))
+        if isinstance(found, Retrieval):
+            usage += found.usage
+            recorder.add(answer_event(step, found))
+        else:
+            recorder.add(Refused(step, "", "question", (str(found),)))
+    recorder.add(Finished("done", "", len(questions), 0, usage, time.monotonic() - start))
+    return answers

@@ -1,12 +1,17 @@
-"""Events of what was done: of a committed action, of a question's answer, and of the start of a session."""
+"""What came of a decision: its events, its result, and its words for the method."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
 
+from scenecypher.chat.model import Usage
 from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.errors import InputError, RejectedError, ReplyRejected
+from scenecypher.planner.actions.ruled import AskBack
 from scenecypher.planner.actions.simulator import CommittedAction
+from scenecypher.planner.sessions.budget import Spent
 from scenecypher.planner.sessions.events import (
     ROWS_KEPT,
     Acted,
@@ -14,9 +19,12 @@ from scenecypher.planner.sessions.events import (
     Corrected,
     Event,
     Observed,
+    Outcome,
+    Refused,
     RefusedQuery,
     Retrieved,
 )
+from scenecypher.planner.sessions.method import ANY_OF_THEM
 from scenecypher.retriever.retrieval import Rejected, Retrieval
 
 ASK: Final = "ask"
@@ -67,3 +75,67 @@ def answer_event(step: int, found: Retrieval) -> Retrieved:
         tuple(refused),
         found.outcome,
     )
+
+
+SessionEnd: TypeAlias = tuple[Outcome, str]
+"""Outcome of a session, and its reason in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """Result of a decision: the budget used after it, the feedback for the method, and the end of the session, if any.
+
+    `done` are the executed actions; `refused` is True if something was refused.
+    """
+
+    spent: Spent
+    feedback: str = ""
+    done: tuple[str, ...] = ()
+    refused: bool = False
+    ending: SessionEnd | None = None
+
+
+TurnRun: TypeAlias = Generator[Event, None, TurnResult]
+
+
+def choice_meant(asked: AskBack, answer: str) -> str:
+    """Return the choice that an answer means, by its words or by an id. Raises InputError."""
+    if not asked.choices or answer in asked.choices or not answer:
+        return answer or ANY_OF_THEM
+    for words, nodes in zip(asked.choices, asked.nodes, strict=True):
+        if answer in nodes:
+            return words
+    raise InputError(
+        f"{answer[:100]!r} is no choice of {asked.question!r}: answer {' | '.join(asked.choices)}, or nothing"
+    )
+
+
+def done_text(done: Sequence[str]) -> str:
+    """Return what a solution brought about: its executed actions."""
+    return f"carried out: {', '.join(done)}" if done else "there was nothing to carry out"
+
+
+def merge_results(first: TurnResult, second: TurnResult) -> TurnResult:
+    """Combine the results of two consecutive actions."""
+    feedback = "; ".join(filter(None, (first.feedback, second.feedback)))
+    return TurnResult(second.spent, feedback, first.done + second.done, refused=first.refused or second.refused)
+
+
+def step_text(step: CommittedAction) -> list[str]:
+    """Return an executed step in words, and its findings."""
+    first = "" if step.because is None else f" first, since {step.because}"
+    return [f"{step.action} was carried out{first}", *step.seen]
+
+
+def unreadable_reply(rejected: ReplyRejected, spent: Spent) -> TurnRun:
+    """Tell of a reply that can't be used; return the result."""
+    yield Refused(spent.steps, "", "reply", (str(rejected),))
+    return refusal_result(rejected, spent)
+
+
+def refusal_result(rejected: RejectedError, spent: Spent) -> TurnResult:
+    """Return the result of a refusal, with the tokens of the replies behind it."""
+    usage = spent.usage
+    if isinstance(rejected, ReplyRejected):
+        usage += Usage(rejected.prompt_tokens, rejected.completion_tokens)
+    return TurnResult(replace(spent, refused=spent.refused + 1, usage=usage), str(rejected), refused=True)

@@ -39,6 +39,7 @@ from scenecypher.planner.sessions.events import (
     Thought,
 )
 from scenecypher.planner.sessions.method import (
+    NO_TOOLS,
     Act,
     Ask,
     CallTool,
@@ -49,15 +50,17 @@ from scenecypher.planner.sessions.method import (
     Method,
     Solve,
     Think,
+    Toolbox,
     decision_document,
 )
 from scenecypher.planner.sessions.others import OthersActs
-from scenecypher.planner.sessions.reporting import PERSON, action_events, answer_event
-from scenecypher.planner.sessions.toolbox import NO_TOOLS, Toolbox
-from scenecypher.planner.sessions.turn_results import (
+from scenecypher.planner.sessions.reporting import (
+    PERSON,
     SessionEnd,
     TurnResult,
     TurnRun,
+    action_events,
+    answer_event,
     choice_meant,
     done_text,
     merge_results,
@@ -65,7 +68,7 @@ from scenecypher.planner.sessions.turn_results import (
     step_text,
     unreadable_reply,
 )
-from scenecypher.planner.vocabularies.registry import DONE
+from scenecypher.planner.vocabularies.vocabulary import DONE
 from scenecypher.planner.worlds.environment import WorldMismatch
 from scenecypher.retriever.retrieval import Retrieval
 

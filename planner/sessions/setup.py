@@ -22,19 +22,17 @@ from scenecypher.errors import InputError, SceneReplaced
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.ruled import Answer
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.prompts.environment_schema import environment_schema
-from scenecypher.planner.prompts.house_rules import rule_lines
-from scenecypher.planner.prompts.scene_words import scene_words
+from scenecypher.planner.prompts.past import rule_lines
+from scenecypher.planner.prompts.terms import environment_schema, scene_words
 from scenecypher.planner.sessions.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
 from scenecypher.planner.sessions.events import Began, Event, Finished, GoalState
 from scenecypher.planner.sessions.goal_check import judge
-from scenecypher.planner.sessions.method import AskingBack, Memory
+from scenecypher.planner.sessions.method import AskingBack, Memory, Toolbox
 from scenecypher.planner.sessions.others import InformedModel, OthersActs
 from scenecypher.planner.sessions.recipe import MethodContext, Recipe, SceneAccess, SchemaScope
 from scenecypher.planner.sessions.session import SchemaWriter, Session, StepWriter
-from scenecypher.planner.sessions.toolbox import Toolbox
 from scenecypher.planner.sessions.views import make_view
-from scenecypher.planner.symbolic.ground_calls import afforded
+from scenecypher.planner.symbolic.parts import afforded
 from scenecypher.planner.symbolic.plan import (
     PLAN_TIMEOUT_S,
     PlanRequest,
@@ -43,8 +41,8 @@ from scenecypher.planner.symbolic.plan import (
     planning_state,
     why_unreachable,
 )
-from scenecypher.planner.symbolic.required_actions import RequiredAction
-from scenecypher.planner.vocabularies.registry import action_list, brief_action_list, vocabulary_named
+from scenecypher.planner.symbolic.states import RequiredAction
+from scenecypher.planner.vocabularies.vocabulary import action_list, brief_action_list, vocabulary_named
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS, BeliefSimulator, can_look
 from scenecypher.planner.worlds.environment import Environment, SceneEnvironment, is_scene

@@ -11,21 +11,17 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.planner.actions.simulator import CommittedAction
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.perception.draft import was_partial
-from scenecypher.planner.prompts.alfworld_text import describe_action, describe_surroundings
-from scenecypher.planner.prompts.graph_json import graph_json
-from scenecypher.planner.prompts.graph_words import graph_words
+from scenecypher.planner.prompts.graph_texts import describe_action, describe_surroundings, graph_json, graph_words
 from scenecypher.planner.prompts.layout import SceneLayout, surroundings
-from scenecypher.planner.sessions.method import CallTool, Memory
+from scenecypher.planner.sessions.method import CallTool, Memory, Tool, ToolAnswer, argument
 from scenecypher.planner.sessions.recipe import Recipe, SceneAccess, ViewForm
 from scenecypher.planner.sessions.session import StepWriter, ViewWriter
-from scenecypher.planner.sessions.toolbox import Tool, ToolAnswer, argument
-from scenecypher.planner.symbolic.ground_calls import usable
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.symbolic.parts import usable
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS
 from scenecypher.planner.worlds.perturbation import AFFORDED_RELATIONS
 from scenecypher.retriever.collapsed import CollapsedGraph, collapse
-from scenecypher.retriever.graph_api import GraphApi
-from scenecypher.retriever.graph_text import graph_text
+from scenecypher.retriever.graph_api import GraphApi, graph_text
 from scenecypher.retriever.mentions import Mention, Mentions
 from scenecypher.retriever.outline import agent_words
 

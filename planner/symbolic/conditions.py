@@ -11,8 +11,7 @@ from typing import Any, Final, TypeAlias
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING
-from scenecypher.planner.actions.operator import Choose
-from scenecypher.planner.actions.variables import is_static, variables_of
+from scenecypher.planner.actions.operator import Choose, is_static, variables_of
 from scenecypher.planner.symbolic.expressions import (
     CONNECTIVES,
     FALSE,

@@ -15,17 +15,15 @@ from scenecypher.db.rules import NO_RULES, Rules, forbidden_by
 from scenecypher.db.schema import HOLDING
 from scenecypher.errors import ActionRefused, InputError
 from scenecypher.planner.actions.execution import NO_AGENT
-from scenecypher.planner.actions.operator import Assign, Forget, nested_effects
+from scenecypher.planner.actions.operator import Assign, Forget, is_static, nested_effects
 from scenecypher.planner.actions.ruled import operators_under
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.actions.variables import is_static
-from scenecypher.planner.symbolic.engine import MORE_TIME, SEARCH, TOO_LATE, check_engine, solve
-from scenecypher.planner.symbolic.limits import TimeLimit
+from scenecypher.planner.symbolic.engine import MORE_TIME, SEARCH, TOO_LATE, TimeLimit, check_engine, solve
 from scenecypher.planner.symbolic.parts import part_of, sought_for
 from scenecypher.planner.symbolic.reachable import forbidding, unreachable_part
-from scenecypher.planner.symbolic.required_actions import PlanningState, RequiredAction, plan_required
+from scenecypher.planner.symbolic.states import PlanningState, RequiredAction, plan_required
 from scenecypher.planner.symbolic.write import WrittenProblem, in_serial_order, write_problem
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
 PLAN_TIMEOUT_S: Final = 30.0
 LEAST_S: Final = 2.0

@@ -28,10 +28,11 @@ from scenecypher.planner.actions.operator import (
     Relate,
     Unrelate,
     When,
+    is_static,
     nested_effects,
+    variables_of,
 )
-from scenecypher.planner.actions.variables import is_static, variables_of
-from scenecypher.planner.symbolic.required_actions import PlanningState
+from scenecypher.planner.symbolic.states import PlanningState
 from scenecypher.planner.symbolic.write import goal_parts
 
 LONGEST_S: Final = 1.0

@@ -23,8 +23,8 @@ from scenecypher.importers.datasets import DATASETS, FILE, as_lines, dataset, re
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.symbolic.plan import PlanRequest, PlanResult, find_plan
-from scenecypher.planner.symbolic.required_actions import apply_call
-from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.symbolic.states import apply_call
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 
 PLANNED: Final = tuple(name for name, row in DATASETS.items() if row.has_reference_plans)
 """The data sets whose tasks have reference plans."""

@@ -23,9 +23,9 @@ from scenecypher.planner.actions.operator import (
     Relate,
     Unrelate,
     When,
+    is_static,
 )
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.actions.variables import is_static
 from scenecypher.planner.symbolic.conditions import Chosen, ConditionWriter, Names, Scope, unused_name
 from scenecypher.planner.symbolic.expressions import FALSE, TRUE, Expression, all_of, atoms, free_variables, negated
 

@@ -215,8 +215,8 @@ def plan(
     """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
     from scenecypher.home import PlanOptions, session_setting
     from scenecypher.planner.sessions.budget import Budget, UsageMeter
-    from scenecypher.planner.sessions.log import settings_then
     from scenecypher.planner.sessions.recording import RunRecorder
+    from scenecypher.planner.sessions.resuming import settings_then
 
     _check(instruction, task, goal, log=log, resume=resume)
     how.checked(is_resumed=resume is not None)

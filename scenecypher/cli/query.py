@@ -218,8 +218,7 @@ def ask(
     """Ask a scene in words: a model writes Cypher, the gate scopes it, the database answers."""
     from scenecypher.chat.model import model_name
     from scenecypher.db.store.catalog import original_of
-    from scenecypher.planner.sessions.asking import keep_answer, keep_answers
-    from scenecypher.planner.sessions.recording import RunRecorder
+    from scenecypher.planner.sessions.recording import RunRecorder, keep_answer, keep_answers
     from scenecypher.planner.sessions.reporting import question_began
     from scenecypher.retriever.retriever import Options, Retriever
 

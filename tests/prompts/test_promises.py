@@ -12,7 +12,7 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.needed import needed_words
+from scenecypher.planner.actions.operator import needed_words
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.methods.lookplangraph import lookplangraph

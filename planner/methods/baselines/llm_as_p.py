@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.chat.structured_reply import ask_for
-from scenecypher.planner.prompts.examples import examples
-from scenecypher.planner.prompts.functions import functions
+from scenecypher.planner.prompts.texts import examples, functions
 from scenecypher.planner.sessions.method import Decision, Memory, Solve
 
 SYSTEM: Final = """\

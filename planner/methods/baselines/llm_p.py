@@ -18,15 +18,19 @@ from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import SEED, Message, Model, Request, Usage
 from scenecypher.errors import InputError, ReplyRejected
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.methods.baselines.pddl_mistakes import find_mistakes, is_parsed, parsed
-from scenecypher.planner.methods.baselines.pddl_text import PddlProblem, read_domain, read_problem
-from scenecypher.planner.prompts.domains import domain_text
-from scenecypher.planner.prompts.examples import examples
+from scenecypher.planner.methods.baselines.pddl_problems import (
+    PddlProblem,
+    find_mistakes,
+    is_parsed,
+    parsed,
+    read_domain,
+    read_problem,
+)
+from scenecypher.planner.prompts.texts import domain_text, examples
 from scenecypher.planner.sessions.method import Decision, GiveUp, Memory, Solve
-from scenecypher.planner.symbolic.engine import LAMA, solve
-from scenecypher.planner.symbolic.limits import TimeLimit
+from scenecypher.planner.symbolic.engine import LAMA, TimeLimit, solve
 from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
 ATTEMPTS: Final = 3
 

@@ -15,10 +15,8 @@ from typing import Final
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.prompts.explanations import environment_explanation
-from scenecypher.planner.prompts.solution import FORM, parse_solution, solution_text
-from scenecypher.planner.prompts.text_replies import ask_in_text
-from scenecypher.planner.prompts.worked import required_examples
+from scenecypher.planner.prompts.replies import SOLUTION_FORM, ask_in_text, parse_solution, solution_text
+from scenecypher.planner.prompts.texts import environment_explanation, required_examples
 from scenecypher.planner.sessions.method import Decision, Memory, Solve
 
 SYSTEM: Final = """\
@@ -84,7 +82,7 @@ class Prompting:
             environment=environment_explanation(self._vocabulary),
             actions=memory.actions,
             how=self._style.how,
-            form=FORM,
+            form=SOLUTION_FORM,
         )
         added = [
             required_examples(name, self._vocabulary, memory.instruction, memory.examples)
@@ -104,6 +102,6 @@ class Prompting:
     def _read(self, text: str) -> Decision:
         found = [*_SOLUTION.finditer(text)]
         if not found:
-            raise ReplyRejected(f"it has no line that begins with Solution:. {FORM}")
+            raise ReplyRejected(f"it has no line that begins with Solution:. {SOLUTION_FORM}")
         reason = text[: found[-1].start()].strip()
         return parse_solution(text[found[-1].end() :], self._vocabulary, reason=reason, final=self._final)

@@ -13,22 +13,22 @@ from collections.abc import Sequence
 from typing import Final
 
 from scenecypher.chat.model import Message, Model, Usage
-from scenecypher.planner.prompts.calls import (
-    FORM,
+from scenecypher.planner.prompts.past import TurnForm, turn_messages
+from scenecypher.planner.prompts.replies import (
+    SOLUTION_FORM,
+    STEP_FORM,
     ReActStep,
+    ask_in_text,
     check_known_call,
     parse_arguments,
+    parse_solution,
     parse_step,
+    solution_text,
     written_argument,
 )
-from scenecypher.planner.prompts.explanations import environment_explanation
-from scenecypher.planner.prompts.past import TurnForm, turn_messages
-from scenecypher.planner.prompts.solution import FORM as SOLUTION_FORM
-from scenecypher.planner.prompts.solution import parse_solution, solution_text
-from scenecypher.planner.prompts.text_replies import ask_in_text
-from scenecypher.planner.prompts.worked import worked_examples
+from scenecypher.planner.prompts.texts import environment_explanation, worked_examples
 from scenecypher.planner.sessions.method import CallTool, Decision, Memory, Solve, Turn
-from scenecypher.planner.sessions.reasoning_tools import tools_of
+from scenecypher.planner.sessions.tools import tools_of
 from scenecypher.retriever.graph_api import CALLS
 
 FINISH: Final = "finish"
@@ -80,7 +80,7 @@ class React:
             actions=memory.actions,
             calls=self._annotations(),
             solution=SOLUTION_FORM,
-            form=FORM.format(example=self._example),
+            form=STEP_FORM.format(example=self._example),
         )
         examples = worked_examples(self._name, self._vocabulary, memory.instruction) if self._examples else ""
         return Message("system", "\n\n".join(filter(None, (text, examples)))), Message(

@@ -17,14 +17,11 @@ from typing import Final
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.prompts.calls import check_known_call
-from scenecypher.planner.prompts.explanations import environment_explanation
-from scenecypher.planner.prompts.functions import functions
 from scenecypher.planner.prompts.past import TurnForm, turn_messages
-from scenecypher.planner.prompts.text_replies import ask_in_text
-from scenecypher.planner.prompts.worked import worked_examples
+from scenecypher.planner.prompts.replies import ask_in_text, check_known_call
+from scenecypher.planner.prompts.texts import environment_explanation, functions, worked_examples
 from scenecypher.planner.sessions.method import Act, Decision, Done, Memory, Think, Turn
-from scenecypher.planner.vocabularies.registry import DONE, vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import DONE, vocabulary_named
 
 NAME: Final = "react-alfworld"
 

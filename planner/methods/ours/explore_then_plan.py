@@ -29,8 +29,8 @@ from scenecypher.planner.methods.ours.symbolic import MAX_PLANS, too_long
 from scenecypher.planner.sessions.method import Act, Decision, Done, GiveUp, Memory
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanResult
-from scenecypher.planner.symbolic.room_order import order_by_rooms
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.symbolic.states import order_by_rooms
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS
 
 SYSTEM: Final = """\

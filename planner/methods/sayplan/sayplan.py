@@ -26,14 +26,13 @@ from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.chat.structured_reply import ask_for
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.prompts.functions import functions
 from scenecypher.planner.prompts.past import TurnForm, exchanges
 from scenecypher.planner.prompts.terms import relation_terms, state_terms
-from scenecypher.planner.prompts.worked import worked_examples
-from scenecypher.planner.sessions.graph_tools import REHEARSED
+from scenecypher.planner.prompts.texts import functions, worked_examples
 from scenecypher.planner.sessions.method import CallTool, Decision, Done, GiveUp, Memory, Solve, Turn
+from scenecypher.planner.sessions.tools import REHEARSED
 from scenecypher.planner.sessions.views import CONTRACT, EXPAND
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
 VERIFY: Final = "verify_plan"
 """The call of both stages in the paper: it ends the search, and tries a plan."""

@@ -19,13 +19,18 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.past import TurnForm, turn_messages, under
-from scenecypher.planner.prompts.solution import FORM, parse_solution, solution_text
-from scenecypher.planner.prompts.text_replies import ask_in_text, format_sections, required_section
-from scenecypher.planner.prompts.worked import worked_examples
+from scenecypher.planner.prompts.replies import (
+    SOLUTION_FORM,
+    ask_in_text,
+    format_sections,
+    parse_solution,
+    required_section,
+    solution_text,
+)
+from scenecypher.planner.prompts.texts import environment_explanation, worked_examples
 from scenecypher.planner.sessions.method import Ask, CallTool, Decision, Memory, Solve
-from scenecypher.planner.sessions.reasoning_tools import TOOL_CALLER, tools_of, tools_text
+from scenecypher.planner.sessions.tools import TOOL_CALLER, tools_of, tools_text
 
 SYSTEM: Final = """\
 You solve tasks about an environment that is described by a scene graph. You know the schema of the graph, not the \
@@ -147,7 +152,7 @@ def system_text(memory: Memory, vocabulary: str, *, examples: bool = True, at_on
 def reply_form(vocabulary: str) -> str:
     """Return the form of a reply, as text for the model."""
     has_tools = bool(tools_of(vocabulary))
-    contents = [QUERY_CONTENT, *([TOOL_CONTENT] if has_tools else []), f"Of a SOLUTION: the solution. {FORM}"]
+    contents = [QUERY_CONTENT, *([TOOL_CONTENT] if has_tools else []), f"Of a SOLUTION: the solution. {SOLUTION_FORM}"]
     names = "QUERY, TOOL and SOLUTION" if has_tools else "QUERY and SOLUTION"
     return FORM_OF_REPLY.format(names=names, contents="\n".join(contents))
 

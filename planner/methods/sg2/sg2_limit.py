@@ -15,9 +15,15 @@ from typing import Any, Final
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
-from scenecypher.planner.prompts.calls import FORM, ReActStep, check_known_call, parse_arguments, parse_step
-from scenecypher.planner.prompts.explanations import environment_explanation
-from scenecypher.planner.prompts.text_replies import ask_in_text
+from scenecypher.planner.prompts.replies import (
+    STEP_FORM,
+    ReActStep,
+    ask_in_text,
+    check_known_call,
+    parse_arguments,
+    parse_step,
+)
+from scenecypher.planner.prompts.texts import environment_explanation
 from scenecypher.planner.sessions.recipe import SceneAccess
 from scenecypher.retriever.graph_api import CALL_SETS, CALLS, GraphApi, run_call
 from scenecypher.retriever.reader import SceneReader
@@ -81,7 +87,7 @@ class LimitedRetriever:
             schema=self.schema
             or schema_text(self.reader.enumerator.of(scene), vocabulary=scene.vocabulary, names=False),
             calls=calls,
-            form=FORM.format(example="get_attrs(node_id)"),
+            form=STEP_FORM.format(example="get_attrs(node_id)"),
         )
         return Message("system", text)
 

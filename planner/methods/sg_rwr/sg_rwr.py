@@ -15,19 +15,20 @@ from typing import Final, Literal, TypeAlias
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.past import TurnForm, turn_messages, under
-from scenecypher.planner.prompts.solution import FORM, parse_solution, solution_text
-from scenecypher.planner.prompts.text_replies import (
+from scenecypher.planner.prompts.replies import (
+    SOLUTION_FORM,
     ask_in_text,
     extract_program,
     format_sections,
     parse_sections,
+    parse_solution,
     said_before,
+    solution_text,
 )
-from scenecypher.planner.prompts.worked import required_examples
+from scenecypher.planner.prompts.texts import environment_explanation, required_examples
 from scenecypher.planner.sessions.method import Ask, CallTool, Decision, Memory, Solve
-from scenecypher.planner.sessions.reasoning_tools import PYTHON, tools_text
+from scenecypher.planner.sessions.tools import PYTHON, tools_text
 
 Shots: TypeAlias = Literal["", "fs", "alg"]
 
@@ -189,7 +190,7 @@ class SgRwr:
 
     def _translate(self, plan: str, memory: Memory, *, spent: Usage) -> tuple[Decision, Usage]:
         """Translate a plan in words into actions, like RwR-Text's action translator (4.2)."""
-        system = Message("system", TRANSLATOR.format(actions=memory.actions, form=FORM))
+        system = Message("system", TRANSLATOR.format(actions=memory.actions, form=SOLUTION_FORM))
         return ask_in_text(
             self._model,
             (system, Message("user", f"The plan:\n{plan}")),

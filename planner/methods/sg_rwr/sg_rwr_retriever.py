@@ -13,8 +13,8 @@ from scenecypher.chat.clean import clean_cypher
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
-from scenecypher.planner.prompts.explanations import environment_explanation
-from scenecypher.planner.prompts.text_replies import ask_in_text, format_sections, parse_sections
+from scenecypher.planner.prompts.replies import ask_in_text, format_sections, parse_sections
+from scenecypher.planner.prompts.texts import environment_explanation
 from scenecypher.planner.sessions.recipe import SceneAccess
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retrieval import ROWS_SHOWN, Retrieval, rows_text

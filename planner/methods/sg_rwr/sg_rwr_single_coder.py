@@ -11,12 +11,17 @@ from typing import Final
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.past import TurnForm, turn_messages
-from scenecypher.planner.prompts.solution import FORM, parse_solution, solution_text
-from scenecypher.planner.prompts.text_replies import ask_in_text, extract_program
+from scenecypher.planner.prompts.replies import (
+    SOLUTION_FORM,
+    ask_in_text,
+    extract_program,
+    parse_solution,
+    solution_text,
+)
+from scenecypher.planner.prompts.texts import environment_explanation
 from scenecypher.planner.sessions.method import CallTool, Decision, GiveUp, Memory, Solve, Turn
-from scenecypher.planner.sessions.reasoning_tools import PROGRAM, has_failed, tools_text
+from scenecypher.planner.sessions.tools import PROGRAM, has_failed, tools_text
 
 MAX_PROGRAMS: Final = 5
 
@@ -73,7 +78,7 @@ class SingleCoder:
             schema=memory.schema,
             actions=memory.actions,
             tools=tools_text(self._vocabulary, query=True),
-            form=FORM,
+            form=SOLUTION_FORM,
         )
         said = turn_messages(memory.turns, TURNS)
         return Message("system", system), Message("user", f"Task: {memory.instruction}"), *said

@@ -6,8 +6,7 @@ from typing import Final
 
 from scenecypher.db.vocabulary import Conventions
 from scenecypher.planner.vocabularies.babyai import traversal
-from scenecypher.planner.vocabularies.babyai.obstacles import with_obstacles
-from scenecypher.planner.vocabularies.babyai.operators import COLORS, OPERATORS
+from scenecypher.planner.vocabularies.babyai.operators import COLORS, OPERATORS, with_obstacles
 from scenecypher.planner.vocabularies.vocabulary import Looking, Planning, Problems, ReasoningTool, Vocabulary, Words
 
 SMALL_SCENE_NODES: Final = 1_000

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 import scenecypher.db.condition as c
-from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import (
     AGENT,
     Assign,
@@ -24,6 +23,7 @@ from scenecypher.planner.actions.operator import (
     Unrelate,
     is_bound,
 )
+from scenecypher.planner.actions.text import Macro
 
 CONTAINMENT: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
 

@@ -6,11 +6,11 @@ import pytest
 
 from scenecypher.db.condition import And, HasState, Id, Not, evaluate
 from scenecypher.importers.homes import our_home
-from scenecypher.planner.actions.giving import given_states, giving_classes
+from scenecypher.planner.actions.operator import given_states, giving_classes
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan, planning_state
-from scenecypher.planner.vocabularies.registry import operators_of
 from scenecypher.planner.vocabularies.virtualhome.extended import HEATERS, WASHERS
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 
 OPERATORS = operators_of("virtualhome_ext")
 

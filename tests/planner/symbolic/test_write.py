@@ -51,10 +51,10 @@ from scenecypher.planner.actions.operator import (
     nested_effects,
 )
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.symbolic.required_actions import PlanningState
+from scenecypher.planner.symbolic.states import PlanningState
 from scenecypher.planner.symbolic.write import write_problem
-from scenecypher.planner.vocabularies.registry import operators_of
 from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS as VIRTUALHOME
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 from tests.planner.actions.flat import FLAT_ROWS
 from tests.planner.actions.grasif_worlds import ROBOT, home, random_home
 from tests.planner.actions.worlds import HOME as WALKED

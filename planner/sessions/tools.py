@@ -1,21 +1,115 @@
-"""Reasoning tools of SG2 and SG-RwR: as single calls, in model-written Python, and through the Tool Caller."""
+"""Tools that a method may call: the papers' graph calls, the rehearsal of a plan, reasoning tools of SG2 and SG-RwR."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from scenecypher.chat.clean import clean_cypher
 from scenecypher.chat.model import Message, Model, Usage
-from scenecypher.errors import ReplyRejected
-from scenecypher.planner.prompts.text_replies import ask_in_text, extract_program
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.errors import ActionRefused, ReplyRejected, UnknownReference, did_you_mean
+from scenecypher.planner.actions.execution import NO_AGENT
+from scenecypher.planner.actions.operator import Operator
+from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
+from scenecypher.planner.prompts.replies import ask_in_text, extract_program
 from scenecypher.planner.sandbox.running import ProgramResult, run_program
+from scenecypher.planner.sessions.method import Tool, ToolAnswer, argument
 from scenecypher.planner.sessions.recipe import SceneAccess
-from scenecypher.planner.sessions.toolbox import Tool, ToolAnswer, argument
-from scenecypher.planner.vocabularies.registry import vocabulary_named
-from scenecypher.planner.vocabularies.vocabulary import ReasoningTool
+from scenecypher.planner.symbolic.states import apply_call
+from scenecypher.planner.vocabularies.vocabulary import ReasoningTool, operators_of, vocabulary_named
+from scenecypher.retriever import graph_api
+from scenecypher.retriever.graph_api import CALL_SETS, GraphApi
 from scenecypher.retriever.reader import SceneReader
+
+
+def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, Operator]) -> SceneGraph:
+    """Return the graph after the plan of its first agent.
+
+    Raises ActionRefused, UnknownReference at the first infeasible action; the message has its number.
+    """
+    agent = min(graph.by_kind.get("Agent", ()), default=None)
+    if agent is None:
+        raise ActionRefused("plan", [NO_AGENT])
+    for number, action in enumerate(plan, 1):
+        try:
+            call = _resolve_names(parse_action(action), graph)
+            operator_of(call, operators)  # raises if there is none
+            graph = apply_call(call, graph, operators=operators, agent=agent)
+        except ActionRefused as refused:
+            raise ActionRefused(f"step {number}, {action}", refused.reasons) from refused
+        except UnknownReference as unknown:
+            raise UnknownReference(f"step {number}, {action}: {unknown}") from unknown
+    return graph
+
+
+def _resolve_names(call: ActionCall, graph: SceneGraph) -> ActionCall:
+    """Replace unique names and classes by ids. Raises UnknownReference."""
+    return ActionCall(call.name, tuple(_id_of(word, graph) for word in call.arguments))
+
+
+def _id_of(word: str, graph: SceneGraph) -> str:
+    if word in graph:
+        return word
+    nodes = graph.nodes.values()
+    for found in ([it.id for it in nodes if it.name == word], [it.id for it in nodes if it.class_ == word]):
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise UnknownReference(f"{word[:100]!r} can mean several nodes: {', '.join(sorted(found)[:10])}; use an id")
+    raise UnknownReference(
+        f"there is no node {word[:100]!r}{did_you_mean(word, tuple(graph.nodes))}; use the id of one"
+    )
+
+
+REHEARSED: Final = "the plan can be carried out"
+"""Answer of `verify_plan` to a plan without a fault."""
+
+
+def graph_call_tool(name: str) -> Callable[[SceneAccess], Tool]:
+    """Return the tool for a graph call of the papers (`scenecypher.retriever.graph_api.CALLS`), answering in JSON."""
+
+    def make(access: SceneAccess) -> Tool:
+        api = GraphApi(access.reader)
+        return lambda arguments: ToolAnswer(
+            json.dumps(graph_api.run_call(api, name, arguments), ensure_ascii=False, separators=(", ", ": "))
+        )
+
+    return make
+
+
+def verify_plan(access: SceneAccess) -> Tool:
+    """Return the tool ``verify_plan(plan)``: simulates the plan in memory and explains its first failure."""
+
+    def verify(arguments: Mapping[str, Any]) -> ToolAnswer:
+        plan = arguments.get("plan")
+        if not isinstance(plan, list | tuple) or not all(isinstance(action, str) for action in plan):
+            raise ReplyRejected('verify_plan takes the argument "plan", a list of actions; call it with that')
+        graph = access.store.now(access.scene).graph
+        try:
+            rehearse(graph, tuple(plan), operators=operators_of(access.scene.vocabulary))
+        except (ActionRefused, UnknownReference) as fault:
+            return ToolAnswer(str(fault))
+        return ToolAnswer(REHEARSED)
+
+    return verify
+
+
+def confirm_graph(access: SceneAccess) -> Tool:
+    """Return the tool ``verify_graph()``, which ends the search of SayPlan Lite."""
+    del access
+    return lambda _: ToolAnswer("the graph is confirmed")
+
+
+def graph_call_tools(*names: str) -> dict[str, Callable[[SceneAccess], Tool]]:
+    """Return the tools for several of the papers' graph calls, by name."""
+    return {name: graph_call_tool(name) for name in names}
+
+
+PAPER_SETS: Final = {name: graph_call_tools(*names) for name, names in CALL_SETS.items()}
+"""Tools of each paper's ReAct (`scenecypher.retriever.graph_api.SETS`)."""
+
 
 PYTHON: Final = "python"
 PROGRAM: Final = "program"
