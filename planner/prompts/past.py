@@ -59,6 +59,12 @@ def turn_messages(turns: Iterable[Turn], forms: Iterable[TurnForm[Any]]) -> Iter
         yield Message("user", result)
 
 
+def chat(system: str, memory: Memory, forms: Iterable[TurnForm[Any]]) -> tuple[Message, ...]:
+    """Return a conversation about a task: the system message, the task, and the turns so far."""
+    task = Message("user", f"Task: {memory.instruction}")
+    return Message("system", system), task, *turn_messages(memory.turns, forms)
+
+
 def previous_actions(memory: Memory) -> str:
     """Return the reasons and actions so far, without those refused with feedback (LookPlanGraph, section IV-A)."""
     lines = [line for turn in memory.turns for line in _lines(turn)]

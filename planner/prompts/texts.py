@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
 from types import MappingProxyType
@@ -14,6 +15,11 @@ from scenecypher.planner.prompts.replies import is_question_task
 from scenecypher.planner.vocabularies.vocabulary import action_list, vocabulary_named
 
 NONE: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+def prompts_beside(module: str) -> Mapping[str, Any]:
+    """Return the texts of a method's prompts by name: those of the file ``prompts.toml`` beside its module."""
+    return tomllib.loads((files(module.rpartition(".")[0]) / "prompts.toml").read_text(encoding="utf-8"))
 
 
 def _text(vocabulary: str, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from scenecypher.chat.model import Model
 from scenecypher.db.condition import Condition
@@ -75,6 +75,21 @@ class MethodContext:
     goal: Condition | None = None
     required_actions: tuple[RequiredAction, ...] = ()
 
+    @property
+    def final(self) -> bool:
+        """False if a refused action is fed back, and another solution may follow."""
+        return STEPWISE not in self.ablations
+
+    @property
+    def examples(self) -> bool:
+        """True if the prompt has worked examples."""
+        return NO_EXAMPLES not in self.ablations
+
+    @property
+    def at_once(self) -> bool:
+        """True if the prompt says to ask at once for all that is needed."""
+        return ASK_AT_ONCE in self.ablations
+
 
 @dataclass(frozen=True, slots=True)
 class SceneAccess:
@@ -94,12 +109,12 @@ class SceneAccess:
 class Ablation:
     """A part that a method can go without: its `name` for `--ablation`, and `words` for what changes.
 
-    `change` returns the recipe without the part; a method itself finds its ablations in `MethodContext.ablations`.
+    `changes` are fields of the recipe without the part; a method itself finds its ablations in its `MethodContext`.
     """
 
     name: str
     words: str
-    change: Callable[[Recipe], Recipe] = lambda recipe: recipe
+    changes: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +166,9 @@ class Recipe:
 
     def without(self, name: str, switches: Iterable[str]) -> Recipe:
         """Return the recipe called `name` with these ablations. Raises InputError for an unknown ablation."""
-        return reduce(lambda recipe, ablation: ablation.change(recipe), self.ablations_named(name, switches), self)
+        return reduce(
+            lambda recipe, ablation: replace(recipe, **ablation.changes), self.ablations_named(name, switches), self
+        )
 
 
 STEPWISE: Final = Ablation("stepwise", "ours: a refused action is fed back, and another solution may follow")
@@ -160,10 +177,5 @@ ASK_AT_ONCE: Final = Ablation("ask-at-once", "ours: the prompt says to ask at on
 ALL_ACTIONS: Final = Ablation(
     "all-actions",
     "ours: all actions of the vocabulary are listed, not only those of the paper's action space",
-    lambda recipe: replace(recipe, every_action=True),
+    {"every_action": True},
 )
-
-
-def has_examples(context: MethodContext) -> bool:
-    """Check if the prompt of a method has worked examples."""
-    return NO_EXAMPLES not in context.ablations

@@ -14,6 +14,7 @@ from scenecypher.planner.actions.execution import NO_AGENT
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
 from scenecypher.planner.prompts.replies import ask_in_text, extract_program
+from scenecypher.planner.prompts.texts import prompts_beside
 from scenecypher.planner.sandbox.running import ProgramResult, run_program
 from scenecypher.planner.sessions.method import Tool, ToolAnswer, argument
 from scenecypher.planner.sessions.recipe import SceneAccess
@@ -63,6 +64,7 @@ def _id_of(word: str, graph: SceneGraph) -> str:
     )
 
 
+PROMPTS: Final = prompts_beside(__name__)
 REHEARSED: Final = "the plan can be carried out"
 """Answer of `verify_plan` to a plan without a fault."""
 
@@ -120,23 +122,6 @@ ATTEMPTS: Final = 3
 """Programs that the Tool Caller may write for one message; SG2 gives no number."""
 
 
-QUERY_ANNOTATION: Final = """\
-query(cypher)
-    Runs one read-only Cypher query on the scene graph of the schema above.
-    Returns the rows as a list of dicts by the names that RETURN gives them; a point is a dict with x and y."""
-
-CALLER: Final = """\
-You are given a list of Python functions and a message that says which of them to call with which arguments. Write the \
-message as a Python program that calls the function and prints its result.
-
-The functions:
-{tools}
-
-Reply with the program alone, in a ```python block. The functions are there already: import nothing, and use no names \
-but theirs, your own and those of Python's built-in functions."""
-MEND: Final = "The execution failed: {error}\n\nWrite the program again, in a ```python block, mending this."
-
-
 def tools_of(vocabulary: str) -> Mapping[str, ReasoningTool]:
     """Return the reasoning tools of a vocabulary."""
     return vocabulary_named(vocabulary).tools
@@ -145,7 +130,7 @@ def tools_of(vocabulary: str) -> Mapping[str, ReasoningTool]:
 def tools_text(vocabulary: str, *, query: bool = False) -> str:
     """Return the annotations of the tools for a model; with `query`, that of Cypher queries too."""
     annotations = [tool.annotation for tool in tools_of(vocabulary).values()]
-    return "\n\n".join([*annotations, QUERY_ANNOTATION] if query else annotations)
+    return "\n\n".join([*annotations, PROMPTS["query_annotation"]] if query else annotations)
 
 
 def reasoning_tool(name: str) -> Callable[[SceneAccess], Tool]:
@@ -185,7 +170,7 @@ def tool_caller_tool(access: SceneAccess) -> Tool:
     Writer.
     """
     functions = _tool_functions(access.scene.vocabulary)
-    system = Message("system", CALLER.format(tools=tools_text(access.scene.vocabulary)))
+    system = Message("system", PROMPTS["caller"].format(tools=tools_text(access.scene.vocabulary)))
 
     def call(arguments: Mapping[str, Any]) -> ToolAnswer:
         message = Message("user", argument(arguments, "message", tool=TOOL_CALLER))
@@ -203,7 +188,7 @@ def _write_and_run(
         result = run_program(code, functions)
         if result.error is None and result.output:
             break
-        problem = MEND.format(error=result.error or NOTHING)
+        problem = PROMPTS["mend"].format(error=result.error or NOTHING)
         messages = (*messages, Message("assistant", f"```python\n{code}\n```"), Message("user", problem))
     return ToolAnswer(run_text(result), usage)
 

@@ -1,21 +1,28 @@
-"""LLM+P as in LookPlanGraph (section VI-A, appendices D and F-2): the model writes a PDDL problem, an engine plans.
+"""LLM-as-P and LLM+P as in LookPlanGraph (section VI-A, appendices D, F-1, F-2): the whole graph in, a whole plan out.
 
-The prompt has the vocabulary's domain (`planner/prompts/domains`, which lists its corrections) and an example of this
-domain; the paper's example is of another one. A reply that is no PDDL is asked again. Of a problem in PDDL the engine
-takes what it can parse: initial facts outside the domain are dropped, and a goal or an object outside it ends the
-session. All mistakes of the paper's three kinds are reported, and the plan is executed, which shows the actions that
-are refused.
+The graph is the JSON document of appendix C. In LLM-as-P the model writes the plan: one request, no feedback; it is
+executed as it stands, and refused actions are skipped. The example is ours; its plan is feasible, unlike that of the
+paper's example.
+
+In LLM+P the model writes a PDDL problem, and an engine plans. The prompt has the vocabulary's domain (`domain.pddl`,
+which lists its corrections) and an example of this domain; the paper's example is of another one. A reply that is no
+PDDL is asked again. Of a problem in PDDL the engine takes what it can parse: initial facts outside the domain are
+dropped, and a goal or an object outside it ends the session. All mistakes of the paper's three kinds are reported, and
+the plan is executed, which shows the actions that are refused.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from pydantic import BaseModel
 
 from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import SEED, Message, Model, Request, Usage
+from scenecypher.chat.structured_reply import ask_for
 from scenecypher.errors import InputError, ReplyRejected
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.methods.baselines.pddl_problems import (
@@ -26,23 +33,37 @@ from scenecypher.planner.methods.baselines.pddl_problems import (
     read_domain,
     read_problem,
 )
-from scenecypher.planner.prompts.texts import domain_text, examples
+from scenecypher.planner.prompts.texts import domain_text, examples, functions, prompts_beside
 from scenecypher.planner.sessions.method import Decision, GiveUp, Memory, Solve
 from scenecypher.planner.symbolic.engine import LAMA, TimeLimit, solve
 from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S
 from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
+PROMPTS: Final = prompts_beside(__name__)
 ATTEMPTS: Final = 3
 
-SYSTEM: Final = """\
-You write planning problems in PDDL. This is the domain:
 
-{domain}
+class PlanReply(BaseModel, extra="forbid", title="Reply"):
+    """What the model answers."""
 
-A problem names the objects with their types, the facts that hold now, and the goal. Use the domain's predicates only, \
-and say that something is not so by (not ...). Reply with the problem and nothing else."""
+    plan: list[str]
 
-PROBLEM: Final = "The instruction: {instruction}\nThe graph:\n{graph}"
+
+@dataclass(frozen=True, slots=True)
+class LlmAsP:
+    """Method that asks `model` once for a plan."""
+
+    model: Model
+    vocabulary: str
+    examples: bool = True
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """Return the whole plan. Raises ReplyRejected after three unusable replies."""
+        system = PROMPTS["llm_as_p"].format(functions=functions(self.vocabulary, "whole"))
+        example: dict[str, Any] = (examples("problems", self.vocabulary) if self.examples else {}) or {}
+        shown = json.dumps({"plan": example["plan"]}, ensure_ascii=False) if example else ""
+        reply, usage = ask_for(self.model, _prompt(system, memory, "plan", example, shown), PlanReply)
+        return Solve(tuple(reply.plan)), usage
 
 
 class LlmPlusP:
@@ -85,7 +106,9 @@ class LlmPlusP:
 
     def _ask_problem(self, memory: Memory) -> tuple[PddlProblem, Usage]:
         """Ask for the problem, again after each reply that is no PDDL problem."""
-        request, usage = Request(prompt(memory, self._vocabulary, with_example=self._examples), seed=SEED), Usage()
+        example: dict[str, Any] = (examples("problems", self._vocabulary) if self._examples else {}) or {}
+        system, shown = PROMPTS["llm_p"].format(domain=self._domain.text), example.get("pddl", "")
+        request, usage = Request(_prompt(system, memory, "problem", example, shown), seed=SEED), Usage()
         for _ in range(ATTEMPTS):
             reply = self._model.reply(request)
             usage += reply.usage
@@ -98,16 +121,14 @@ class LlmPlusP:
         raise ReplyRejected(mistake, prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
 
 
-def prompt(memory: Memory, vocabulary: str, *, with_example: bool) -> tuple[Message, Message]:
-    """Return the two messages of the prompt; an example stands before the problem if the vocabulary has one."""
-    example = examples("problems", vocabulary)
-    parts = []
-    if with_example and "pddl" in example:
+def _prompt(system: str, memory: Memory, what: str, example: dict[str, Any], shown: str) -> tuple[Message, Message]:
+    """Return the two messages that ask for a plan or a problem; an example with what is `shown` of it comes first."""
+    problem, parts = PROMPTS["problem"], list[str]()
+    if shown:
         graph = json.dumps(example["graph"], ensure_ascii=False)
-        problem = PROBLEM.format(instruction=example["instruction"], graph=graph)
-        parts.append(f"An example. {problem}\nIts problem:\n{example['pddl']}")
-    parts.append(f"Now the task. {PROBLEM.format(instruction=memory.instruction, graph=memory.view)}\nIts problem:")
-    system = SYSTEM.format(domain=domain_text(vocabulary))
+        told = problem.format(instruction=example["instruction"], graph=graph)
+        parts.append(f"An example. {told}\nIts {what}:\n{shown}")
+    parts.append(f"Now the task. {problem.format(instruction=memory.instruction, graph=memory.view)}\nIts {what}:")
     return Message("system", system), Message("user", "\n\n".join(parts))
 
 
