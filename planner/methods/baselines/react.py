@@ -6,7 +6,7 @@ appendix (G.1) and no tools. The agent sees neither graph nor schema (it is "con
 whole history at every step. Ours: the wording of the annotations, ``finish(...)`` as the call with the solution, and
 ``stepwise`` as in `sg2`.
 
-`react-alfworld` (LookPlanGraph, appendices D and F-5) acts step by step, with feedback worded like ALFWorld's. Each
+`react-alfworld` (LookPlanGraph, appendices D and F-5) acts step by step, with feedback in ALFWorld's words. Each
 reply is one action, one of which is ``think``; the feedback is a line or two of text, and the prompt has the whole
 history. Going to a room shows its furniture. Going to anything else observes it: it is executed as the action that
 reveals the place (``discover_objects`` in GraSIF, ``find`` in VirtualHome), which is not offered under its own name.
