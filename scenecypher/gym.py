@@ -35,7 +35,7 @@ from scenecypher.importers import datasets
 from scenecypher.importers.task import ActionGoal
 from scenecypher.planner.actions.action_mask import ActionMask
 from scenecypher.planner.actions.execution import NO_AGENT
-from scenecypher.planner.actions.operator import Become, Cease, Operator, Relate, nested_effects
+from scenecypher.planner.actions.operator import Become, Cease, Operator, Relate, simple_effects
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.sessions.budget import SPARE_STEPS
 from scenecypher.planner.sessions.goal_check import missing_goals, steps_of
@@ -289,7 +289,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
 
     @property
     def _effects(self) -> list[Any]:
-        return [it for each in self._episode.operators.values() for it in nested_effects(each.effects)]
+        return [it for each in self._episode.operators.values() for it in simple_effects(each.effects)]
 
     def _shaped(self, before: int) -> float:
         """Return the share of the parts that this episode began without."""

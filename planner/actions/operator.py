@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Final, Literal, TypeAlias
 
 from scenecypher.db.condition import (
@@ -29,6 +30,8 @@ from scenecypher.db.graph.value import Value, checked, property_name
 AGENT: Final = "agent"
 """The variable of the acting node."""
 
+Binding: TypeAlias = tuple[str, Condition]
+"""A variable, and the condition on the nodes that it stands for."""
 Fault: TypeAlias = Literal["missing", "affordance", "already"]
 """The reason of a refusal: a step is missing, this node never allows the action, or the effect holds already."""
 
@@ -159,7 +162,12 @@ class When:
     otherwise: tuple[Effect, ...] = ()
 
 
-Effect: TypeAlias = Become | Cease | Assign | Forget | Relate | Unrelate | ForEach | When
+SimpleEffect: TypeAlias = Become | Cease | Assign | Forget | Relate | Unrelate
+Fact: TypeAlias = tuple[str, bool]
+"""A state or a type of relations, and whether it comes to hold."""
+Ends: TypeAlias = tuple[str | None, ...]
+"""The variables that a fact is about; None stands for any node."""
+Effect: TypeAlias = SimpleEffect | ForEach | When
 """All conditions are evaluated before any change; a fact that is both removed and added remains (as in PDDL).
 
 If a property is set twice, the last value counts. An effect on an unbound variable is a no-op.
@@ -196,14 +204,42 @@ def asks_empty_hand(condition: Condition) -> bool:
     return False
 
 
-def nested_effects(effects: Iterable[Effect]) -> Iterator[Effect]:
-    """Yield the effects and, after each, those within it."""
+def conditional_effects(
+    effects: Iterable[Effect], bound: tuple[Binding, ...] = (), under: tuple[Condition, ...] = ()
+) -> Iterator[tuple[SimpleEffect, tuple[Binding, ...], tuple[Condition, ...]]]:
+    """Yield each simple effect, with the variables of which it is for each node, and the conditions that it has."""
     for effect in effects:
-        yield effect
-        if isinstance(effect, When):
-            yield from nested_effects((*effect.effects, *effect.otherwise))
-        elif isinstance(effect, ForEach):
-            yield from nested_effects(effect.effects)
+        match effect:
+            case ForEach(var, where, inner):
+                yield from conditional_effects(inner, (*bound, (var, where)), under)
+            case When(condition, then, otherwise):
+                yield from conditional_effects(then, bound, (*under, condition))
+                yield from conditional_effects(otherwise, bound, (*under, Not(condition)))
+            case _:
+                yield effect, bound, under
+
+
+def simple_effects(effects: Iterable[Effect]) -> Iterator[SimpleEffect]:
+    """Yield each simple effect, those within others too."""
+    yield from (effect for effect, _, _ in conditional_effects(effects))
+
+
+def facts_of(effect: SimpleEffect) -> Iterator[tuple[Fact, Ends]]:
+    """Yield each fact that a simple effect brings about, with its ends; a property is none."""
+    match effect:
+        case Become(x, state, instead_of):
+            yield (state, True), (x,)
+            if instead_of not in {None, state}:
+                yield (str(instead_of), False), (x,)
+        case Cease(x, state):
+            yield (state, False), (x,)
+        case Relate(source, type_, target, mutual):
+            yield from (((type_, True), ends) for ends in ((source, target), (target, source))[: 1 + mutual])
+        case Unrelate(x, types, other, directed):
+            ways = ((x, other), (other, x))[: 2 - directed]
+            yield from (((type_, False), ends) for type_, ends in product(types, ways))
+        case _:
+            return
 
 
 STATIC: Final = (HasClass, HasKind, HasAffordance, PropertyEquals, Same)
@@ -230,56 +266,25 @@ def is_static(condition: Condition) -> bool:
     return fold(condition, lambda it, parts: isinstance(it, STATIC) or (isinstance(it, CONNECTIVES) and all(parts)))
 
 
-def given_states(
-    effects: Iterable[Effect], under: tuple[Condition, ...] = ()
-) -> Iterator[tuple[str, tuple[Condition, ...]]]:
-    """Yield each state that effects give, with the conditions of the effect, which are added to `under`."""
-    for effect in effects:
-        match effect:
-            case Become():
-                yield effect.state, under
-            case ForEach():
-                yield from given_states(effect.effects, (*under, effect.where))
-            case When():
-                yield from given_states(effect.effects, (*under, effect.condition))
-                yield from given_states(effect.otherwise, under)
-            case _:
-                continue
-
-
 def giving_classes(goal: Condition, operators: Mapping[str, Operator]) -> frozenset[str]:
-    """Return the classes of the things that give the states of a goal, such as dishwasher for washed."""
+    """Return the classes of the things, such as appliances, that give the states of a goal: dishwasher for washed."""
     states = {atom.state for atom in atoms_of(goal) if isinstance(atom, HasState)}
-    conditions = (
-        condition
-        for operator in operators.values()
-        for state, under in given_states(operator.effects)
-        if state in states
-        for condition in under
-    )
-    return frozenset(
-        atom.class_ for condition in conditions for atom in atoms_of(condition) if isinstance(atom, HasClass)
-    )
+    effects = (it for operator in operators.values() for it in conditional_effects(operator.effects))
+    giving = ((bound, under) for it, bound, under in effects if isinstance(it, Become) and it.state in states)
+    conditions = (it for bound, under in giving for it in (*(where for _, where in bound), *under))
+    return frozenset(atom.class_ for it in conditions for atom in atoms_of(it) if isinstance(atom, HasClass))
 
 
 def needed_words(operator: Operator, parameter: str) -> str:
     """Return the affordances that a parameter needs, such as ``can_open, or class desk or window``; empty if none."""
-    needed = (
-        _words(requirement.condition, parameter)
-        for requirement in operator.requires
-        if requirement.fault == "affordance"
-    )
+    needed = (_words(it.condition, parameter) for it in operator.requires if it.fault == "affordance")
     return " and ".join(filter(None, needed))
 
 
 def needed_kinds(operator: Operator, parameter: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the affordances of which a parameter needs one, and the classes that need none."""
-    parts = [
-        part
-        for requirement in operator.requires
-        if requirement.fault == "affordance"
-        for part in disjuncts(requirement.condition)
-    ]
+    asked = (it.condition for it in operator.requires if it.fault == "affordance")
+    parts = [part for condition in asked for part in disjuncts(condition)]
     affordances = tuple(it.affordance for it in parts if isinstance(it, HasAffordance) and it.x == parameter)
     return affordances, tuple(it.class_ for it in parts if isinstance(it, HasClass) and it.x == parameter)
 
@@ -295,12 +300,8 @@ def _words(condition: Condition, parameter: str) -> str:
         match part:
             case HasAffordance(x, word) if x == parameter:
                 given[""].append(word)
-            case HasClass(x, word) if x == parameter:
-                given["class"].append(word)
-            case HasState(x, word) if x == parameter:
-                given["state"].append(word)
-            case HasKind(x, word) if x == parameter:
-                given["kind"].append(word)
+            case HasClass(x, word) | HasState(x, word) | HasKind(x, word) if x == parameter:
+                given[type(part).__name__.removeprefix("Has").lower()].append(word)
             case _ if _is_silence(part):
                 silent = True
             case _:

@@ -25,7 +25,7 @@ from scenecypher.planner.actions.operator import (
     Requirement,
     When,
     is_static,
-    nested_effects,
+    simple_effects,
     variables_of,
 )
 
@@ -130,7 +130,7 @@ def _repair(condition: c.Condition, repairing: Collection[Operator]) -> Repair |
                 facts.append(part)
     for operator in repairing if len(facts) == 1 else ():
         names = [it.name for it in operator.parameters]
-        for effect in nested_effects(operator.effects):
+        for effect in simple_effects(operator.effects):
             given = _given(effect, facts[0])
             if {*names} == given.keys() - {AGENT}:
                 named = {name: f"the_{it.id}" if isinstance(it, c.Id) else it for name, it in given.items()}

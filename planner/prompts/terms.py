@@ -17,12 +17,10 @@ from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.planner.actions.operator import (
     Become,
     Cease,
-    Effect,
     Operator,
     Relate,
     Unrelate,
-    given_states,
-    nested_effects,
+    simple_effects,
 )
 from scenecypher.planner.prompts.layout import RELATION_WORDS
 from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
@@ -65,20 +63,10 @@ def state_terms(vocabulary: str) -> str:
     """Return a line for each state that the vocabulary's actions change and whose meaning is more than its name."""
     chosen = vocabulary_named(vocabulary)
     known = DOOR_STATES if chosen.looking.whole_rooms else STATES
-    effects = nested_effects(effect for operator in chosen.operators.values() for effect in operator.effects)
-    changed = {state for effect in effects for state in _states(effect)}
+    effects = simple_effects(effect for operator in chosen.operators.values() for effect in operator.effects)
+    changes = [it for it in effects if isinstance(it, Become | Cease)]
+    changed = {it.state for it in changes} | {it.instead_of for it in changes if isinstance(it, Become)}
     return "\n".join(f"{state}: {words}" for state, words in known.items() if state in changed)
-
-
-def _states(effect: Effect) -> tuple[str | None, ...]:
-    """Return the states that an effect adds or removes."""
-    match effect:
-        case Become(_, state, instead_of):
-            return state, instead_of
-        case Cease(_, state):
-            return (state,)
-        case _:
-            return ()
 
 
 CLASSES_OF: Final = {
@@ -120,7 +108,8 @@ def as_lines(lists: Mapping[str, Iterable[object]]) -> str:
 
 def states_given(operators: Mapping[str, Operator]) -> tuple[str, ...]:
     """Return the states that actions give to something."""
-    return tuple(sorted({state for operator in operators.values() for state, _ in given_states(operator.effects)}))
+    effects = (it for operator in operators.values() for it in simple_effects(operator.effects))
+    return tuple(sorted({it.state for it in effects if isinstance(it, Become)}))
 
 
 def scene_words(occurring: Enumerations, operators: Mapping[str, Operator]) -> str:

@@ -7,8 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Final, assert_never
+from typing import Any, Final
 
 from scenecypher.chat.model import Usage
 from scenecypher.db.store.catalog import SceneInfo
@@ -28,19 +27,7 @@ from scenecypher.db.store.runs import (
 )
 from scenecypher.errors import QueryFailed, SceneCypherError
 from scenecypher.planner.sessions import events as e
-from scenecypher.planner.sessions.events import (
-    Acted,
-    Asked,
-    Began,
-    Corrected,
-    Event,
-    Finished,
-    Outcome,
-    Proposed,
-    Refused,
-    Remembered,
-    event_document,
-)
+from scenecypher.planner.sessions.events import Asked, Began, Event, Finished, Outcome, Proposed, Refused, Remembered
 from scenecypher.planner.sessions.reporting import answer_event
 from scenecypher.retriever.retrieval import Retrieval, RetrievalOutcome
 
@@ -48,6 +35,40 @@ TEXT_LENGTH: Final = 4_000
 """Characters of a text that a query can read; the line has all of it."""
 ROW_LENGTH: Final = 1_000
 ITEMS: Final = 50
+
+
+_VALUES: Final[Mapping[type[e.Event], Callable[[Any, str], dict[str, Any]]]] = {
+    e.Began: lambda *_: {},
+    e.Asked: lambda it, _: {
+        "question": it.question,
+        "reason": it.reason or None,
+        "observation": "; ".join(it.choices) or None,
+    },
+    e.Retrieved: lambda it, _: {
+        "question": it.question,
+        "cypher": it.cypher,
+        "rows": _rows(it.columns, it.rows),
+        "observation": it.answer,
+        "reasons": [f"{each.reason} ({each.cypher})" for each in it.refused] or None,
+        "tokens": it.usage.total_tokens,
+    },
+    e.Called: lambda it, _: {
+        "tool": it.tool,
+        "observation": json.dumps(it.arguments),
+        "reason": it.reason or None,
+    },
+    e.Answered: lambda it, _: {"tool": it.tool, "observation": it.answer, "tokens": it.usage.total_tokens},
+    e.Thought: lambda it, _: {"observation": it.thought},
+    e.Solved: lambda it, _: {"observation": ", ".join(it.actions), "reason": it.reason or None},
+    e.Proposed: lambda it, _: {"reason": it.reason or None},
+    e.Corrected: lambda it, _: {"reason": it.because},
+    e.Acted: lambda _, proposed: {"reason": proposed or None},
+    e.Observed: lambda it, _: {"observation": "; ".join(it.findings)},
+    e.Refused: lambda it, proposed: {"cause": it.cause, "reasons": [*it.reasons], "reason": proposed or None},
+    e.Remembered: lambda it, _: {"tokens": it.usage.total_tokens},
+    e.Finished: lambda it, _: {"observation": it.answer or None, "reason": it.reason or None},
+}
+"""What a query of the past reads of each kind of event, given the reason of the action proposed last."""
 
 
 def step_values(event: e.Event, *, by_belief: bool, proposed: str) -> dict[str, Any]:
@@ -61,77 +82,12 @@ def step_values(event: e.Event, *, by_belief: bool, proposed: str) -> dict[str, 
         "turn": document.get("step"),
         "action": document.get("action"),
         "line": json.dumps(document),
-        **_own_values(event, proposed),
+        **_VALUES[type(event)](event, proposed),
     }
     if isinstance(event, e.Acted | e.Corrected):
-        values |= _versions(event, by_belief=by_belief)
+        version, believed = (event.world_version, event.version) if by_belief else (event.version, None)
+        values |= {"version": version, "belief_version": believed}
     return {name: _readable(value) if name != "line" else value for name, value in values.items() if value is not None}
-
-
-def _own_values(event: e.Event, proposed: str) -> Mapping[str, Any]:
-    match event:
-        case e.Asked() | e.Retrieved() | e.Called() | e.Answered() | e.Thought() | e.Solved():
-            return _thought_values(event)
-        case e.Proposed() | e.Corrected() | e.Acted() | e.Refused():
-            return _action_values(event, proposed)
-        case e.Observed():
-            return {"observation": "; ".join(event.findings)}
-        case e.Remembered():
-            return {"tokens": event.usage.total_tokens}
-        case e.Finished():
-            return {"observation": event.answer or None, "reason": event.reason or None}
-        case e.Began():
-            return {}
-        case _:
-            assert_never(event)
-
-
-def _thought_values(
-    event: e.Asked | e.Retrieved | e.Called | e.Answered | e.Thought | e.Solved,
-) -> Mapping[str, Any]:
-    match event:
-        case e.Asked():
-            choices = "; ".join(event.choices) or None
-            return {"question": event.question, "reason": event.reason or None, "observation": choices}
-        case e.Retrieved():
-            return {
-                "question": event.question,
-                "cypher": event.cypher,
-                "rows": _rows(event.columns, event.rows),
-                "observation": event.answer,
-                "reasons": [f"{it.reason} ({it.cypher})" for it in event.refused] or None,
-                "tokens": event.usage.total_tokens,
-            }
-        case e.Called():
-            return {"tool": event.tool, "observation": json.dumps(event.arguments), "reason": event.reason or None}
-        case e.Answered():
-            return {"tool": event.tool, "observation": event.answer, "tokens": event.usage.total_tokens}
-        case e.Thought():
-            return {"observation": event.thought}
-        case e.Solved():
-            return {"observation": ", ".join(event.actions), "reason": event.reason or None}
-        case _:
-            assert_never(event)
-
-
-def _action_values(event: e.Proposed | e.Corrected | e.Acted | e.Refused, proposed: str) -> Mapping[str, Any]:
-    match event:
-        case e.Proposed():
-            return {"reason": event.reason or None}
-        case e.Corrected():
-            return {"reason": event.because}
-        case e.Acted():
-            return {"reason": proposed or None}
-        case e.Refused():
-            return {"cause": event.cause, "reasons": list(event.reasons), "reason": proposed or None}
-        case _:
-            assert_never(event)
-
-
-def _versions(event: e.Acted | e.Corrected, *, by_belief: bool) -> dict[str, int | None]:
-    if by_belief:
-        return {"version": event.world_version, "belief_version": event.version}
-    return {"version": event.version}
 
 
 def _rows(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str] | None:
@@ -156,15 +112,6 @@ EPISODE: Final = "episode:"
 """Put before the key of a leased copy: the next episode in it, which may be asked, never reads the runs before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """An event that is not stored yet, as its row's values, and when it happened, in seconds of the monotonic clock."""
-
-    number: int
-    values: Mapping[str, object]
-    at: float
-
-
 class RunRecorder:
     """Keeps one run in `scene`; without `is_on` nothing is kept. The constructor makes no call.
 
@@ -178,7 +125,8 @@ class RunRecorder:
         """The run's number, once it has begun and is kept."""
         self._database, self._scene, self._is_on = database, scene, is_on
         self._command: RunCommand = command
-        self._waiting: list[_Kept] = []
+        self._waiting: list[tuple[int, Mapping[str, object], float]] = []
+        """Events that are not stored yet: number, values, and when they happened, in seconds of the monotonic clock."""
         self._steps, self._usage = 0, NOTHING
         self._last_version: int | None = None
         self._by_belief = self._has_ended = False
@@ -253,7 +201,7 @@ class RunRecorder:
             began.actor,
             began.version,
             began.belief_version,
-            json.dumps(event_document(began)),
+            json.dumps(e.event_document(began)),
         )
         try:
             self.number = begin_run(self._database, facts, this_process())
@@ -268,20 +216,20 @@ class RunRecorder:
                 self._proposed = ""
             case Proposed():
                 self._proposed = event.reason
-            case Acted() | Corrected():
+            case e.Acted() | e.Corrected():
                 version = event.world_version if self._by_belief else event.version
                 self._last_version = version or self._last_version
             case _:
                 pass
         values = step_values(event, by_belief=self._by_belief, proposed=self._proposed)
-        self._waiting.append(_Kept(self._steps, values, time.monotonic()))
+        self._waiting.append((self._steps, values, time.monotonic()))
 
     def _store(self, end: RunEnd | None = None) -> None:
         """Store what waits; what can't be stored now waits for the next time."""
         if self.number is None:
             return
         now = time.monotonic()
-        rows = [StepRow(it.number, it.values, round(1_000 * (now - it.at))) for it in self._waiting]
+        rows = [StepRow(number, values, round(1_000 * (now - at))) for number, values, at in self._waiting]
         progress = RunProgress(
             self._steps, self._last_version, self._usage.prompt_tokens, self._usage.completion_tokens
         )

@@ -15,7 +15,7 @@ from scenecypher.db.rules import NO_RULES, Rules, forbidden_by
 from scenecypher.db.schema import HOLDING
 from scenecypher.errors import ActionRefused, InputError
 from scenecypher.planner.actions.execution import NO_AGENT
-from scenecypher.planner.actions.operator import Assign, Forget, is_static, nested_effects
+from scenecypher.planner.actions.operator import Assign, Forget, is_static, simple_effects
 from scenecypher.planner.actions.ruled import operators_under
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.symbolic.engine import MORE_TIME, SEARCH, TOO_LATE, TimeLimit, check_engine, solve
@@ -331,7 +331,7 @@ def unreachable_reason(goal: Condition, state: PlanningState) -> str:
     """Return why a goal that no action can achieve, or none that is planned for, is unreachable."""
     missing = sorted(sought_for(goal).ids - state.graph.nodes.keys())
     asked = {it.key for it in atoms_of(goal) if isinstance(it, PropertyEquals)}
-    effects = (effect for it in state.operators.values() for effect in nested_effects(it.effects))
+    effects = (effect for it in state.operators.values() for effect in simple_effects(it.effects))
     changed = sorted(asked & {effect.key for effect in effects if isinstance(effect, Assign | Forget)})
     if changed and not missing:
         return (

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Final, TypeAlias
 
 import scenecypher.db.condition as c
@@ -20,16 +19,13 @@ from scenecypher.planner.actions.operator import (
     AGENT,
     Assign,
     Become,
-    Cease,
-    Effect,
-    ForEach,
+    Binding,
     Forget,
     Operator,
-    Relate,
-    Unrelate,
-    When,
+    conditional_effects,
+    facts_of,
     is_static,
-    nested_effects,
+    simple_effects,
     variables_of,
 )
 from scenecypher.planner.symbolic.states import PlanningState
@@ -59,7 +55,7 @@ class _Change:
     key: Key
     ends: Ends
     together: tuple[tuple[Key, Ends], ...]
-    bound: tuple[tuple[str, c.Condition], ...]
+    bound: tuple[Binding, ...]
     under: tuple[c.Condition, ...]
 
 
@@ -105,9 +101,9 @@ class _Relaxation:
 
     def __post_init__(self) -> None:
         operators = self.state.operators.values()
-        effects = [effect for it in operators for effect in nested_effects(it.effects)]
+        effects = [effect for it in operators for effect in simple_effects(it.effects)]
         self._assigned = frozenset(it.key for it in effects if isinstance(it, Assign | Forget))
-        for change in (change for it in operators for change in _changes(it, it.effects)):
+        for change in (change for it in operators for change in _changes(it)):
             self.changes.setdefault(change.key, []).append(change)
             self.changes.setdefault((f"{NEW}{change.key[0]}", change.key[1]), []).append(change)
         pairs = {(it.state, it.instead_of) for it in effects if isinstance(it, Become) and it.instead_of}
@@ -336,38 +332,8 @@ class _Relaxation:
         return self._candidates("x", c.ALWAYS)
 
 
-def _changes(
-    operator: Operator,
-    effects: Iterable[Effect],
-    bound: tuple[tuple[str, c.Condition], ...] = (),
-    under: tuple[c.Condition, ...] = (),
-) -> Iterator[_Change]:
+def _changes(operator: Operator) -> Iterator[_Change]:
     """Yield the facts that an action may bring about."""
-    for effect in effects:
-        match effect:
-            case ForEach(var, where, inner):
-                yield from _changes(operator, inner, (*bound, (var, where)), under)
-            case When(condition, then, otherwise):
-                yield from _changes(operator, then, bound, (*under, condition))
-                yield from _changes(operator, otherwise, bound, (*under, c.Not(condition)))
-            case _:
-                facts = tuple(_facts(effect))
-                yield from (_Change(operator, key, ends, facts, bound, under) for key, ends in facts)
-
-
-def _facts(effect: Effect) -> Iterator[tuple[Key, Ends]]:
-    """Yield each fact of a simple effect with its ends; None stands for any node."""
-    match effect:
-        case Become(x, state, instead_of):
-            yield (state, True), (x,)
-            if instead_of is not None:
-                yield (instead_of, False), (x,)
-        case Cease(x, state):
-            yield (state, False), (x,)
-        case Relate(source, type_, target, mutual):
-            yield from (((type_, True), ends) for ends in ((source, target), (target, source))[: 1 + mutual])
-        case Unrelate(x, types, other, directed):
-            ways = ((x, other), (other, x))[: 2 - directed]
-            yield from (((type_, False), ends) for type_, ends in product(types, ways))
-        case _:
-            return
+    for effect, bound, under in conditional_effects(operator.effects):
+        facts = tuple(facts_of(effect))
+        yield from (_Change(operator, key, ends, facts, bound, under) for key, ends in facts)

@@ -14,15 +14,13 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.importers.pddl.syntax import expression_text
 from scenecypher.planner.actions.operator import (
     AGENT,
-    Become,
-    Cease,
     Choose,
     Effect,
     ForEach,
     Operator,
-    Relate,
-    Unrelate,
+    SimpleEffect,
     When,
+    facts_of,
     is_static,
 )
 from scenecypher.planner.actions.text import ActionCall
@@ -210,23 +208,25 @@ class _EffectWriter:
                     yield from self._changes_of(effect, scope, when, variables)
 
     def _changes_of(
-        self, effect: Effect, scope: Scope, when: Expression, variables: tuple[str, ...]
+        self, effect: SimpleEffect, scope: Scope, when: Expression, variables: tuple[str, ...]
     ) -> Iterator[_Change]:
-        ends: dict[str, str | c.Id] = {}
-        for name in _ends(effect):
-            term = scope.get(name)
+        terms: dict[str | None, str | c.Id] = {}
+        for name in dict.fromkeys(name for _, ends in facts_of(effect) for name in ends):
+            term = self.writer.fresh("other", scope) if name is None else scope.get(name)
             if term is None or (isinstance(term, c.Id) and term.id not in self.writer.graph.nodes):
                 return
             if isinstance(term, Chosen):
-                variable = self.writer.fresh(name, scope)
+                variable = self.writer.fresh(str(name), scope)
                 when = all_of((when, self.writer.is_chosen(term, variable)))
-                scope, variables, term = {**scope, name: variable}, (*variables, variable), variable
-            ends[name] = term
-        if isinstance(effect, Unrelate) and effect.other is None:
-            variable = self.writer.fresh("other", scope)
-            effect, ends[variable], variables = replace(effect, other=variable), variable, (*variables, variable)
-        for fact in self._facts(effect, ends):
-            change = self._simplified(variables, when, fact)
+                scope, term = {**scope, str(name): variable}, variable
+                variables = (*variables, variable)
+            elif name is None:
+                variables = (*variables, str(term))
+            terms[name] = term
+        for (word, holds), ends in facts_of(effect):
+            form = self.writer.state if len(ends) == 1 else self.writer.relation
+            fact = form(word, *(terms[it] for it in ends))
+            change = self._simplified(variables, when, fact if holds else negated(fact))
             if change.when != FALSE:
                 yield change
 
@@ -235,40 +235,6 @@ class _EffectWriter:
         when = TRUE if fact == ("not", when) else self.writer.literals(when)
         used = {*free_variables(when), *free_variables(fact)}
         return _Change(tuple(it for it in variables if it in used), when, fact)
-
-    def _facts(self, effect: Effect, ends: Mapping[str, str | c.Id]) -> Iterator[Expression]:
-        state = self.writer.state
-        match effect:
-            case Become(x, added, instead_of):
-                yield state(added, ends[x])
-                if instead_of not in (None, added):
-                    yield negated(state(str(instead_of), ends[x]))
-            case Cease(x, lost):
-                yield negated(state(lost, ends[x]))
-            case Relate(source, type_, target, mutual):
-                yield from self._relations((type_,), ends[source], ends[target], both=mutual)
-            case Unrelate(x, types, str(other), directed):
-                yield from map(negated, self._relations(types, ends[x], ends[other], both=not directed))
-            case _:
-                return  # a property, which no condition of an action asks for
-
-    def _relations(self, types: Iterable[str], x: str | c.Id, y: str | c.Id, *, both: bool) -> Iterator[Expression]:
-        for type_ in types:
-            yield self.writer.relation(type_, x, y)
-            if both:
-                yield self.writer.relation(type_, y, x)
-
-
-def _ends(effect: Effect) -> tuple[str, ...]:
-    match effect:
-        case Relate(source, _, target):
-            return source, target
-        case Unrelate(x, _, str(other)):
-            return x, other
-        case Unrelate(x) | Become(x) | Cease(x):
-            return (x,)
-        case _:
-            return ()
 
 
 # --- relevance, and text

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.vocabulary import DEFAULT, Conventions, load_vocabulary
 from scenecypher.errors import InputError
-from scenecypher.planner.actions.operator import Become, Operator, Parameter, needed_kinds, needed_words, nested_effects
+from scenecypher.planner.actions.operator import Become, Operator, Parameter, needed_kinds, needed_words, simple_effects
 from scenecypher.planner.actions.text import Macro
 from scenecypher.planner.symbolic.parts import SMALL_SCENE_NODES
 
@@ -224,7 +224,7 @@ def state_rules(vocabulary: str) -> Mapping[str, StateRule]:
     """
     rules = defaultdict[str, StateRule](StateRule)
     for operator in operators_of(vocabulary).values():
-        for effect in nested_effects(operator.effects):
+        for effect in simple_effects(operator.effects):
             if isinstance(effect, Become) and effect.instead_of is not None:
                 affordances, classes = needed_kinds(operator, effect.x)
                 for state, other in ((effect.state, effect.instead_of), (effect.instead_of, effect.state)):

@@ -6,13 +6,13 @@ appendix (G.1) and no tools. The agent sees neither graph nor schema (it is "con
 whole history at every step. Ours: the wording of the annotations, ``finish(...)`` as the call with the solution, and
 ``stepwise`` as in `sg2`.
 
-`react-alfworld` (LookPlanGraph, appendices D and F-5) acts step by step, with feedback in ALFWorld's words. Each
-reply is one action, one of which is ``think``; the feedback is a line or two of text, and the prompt has the whole
-history. Going to a room shows its furniture. Going to anything else observes it: it is executed as the action that
-reveals the place (``discover_objects`` in GraSIF, ``find`` in VirtualHome), which is not offered under its own name.
-Nothing unseen is shown. The paper's prompt has one worked task; the prompt for GraSIF has one of ours. Ours: actions are
-written as in all our methods, ``pick_up(cup-1)`` for the paper's ``pick up cup-1``; a refusal gives its reason; and in
-BabyAI, where the whole room is in view, its contents are shown after each action.
+`react-alfworld` (LookPlanGraph, appendices D and F-5) acts step by step, with feedback worded like ALFWorld's. A reply
+is one action, one of which is ``think``; the feedback is a line or two of text, and the prompt has the whole history.
+Going to a room shows its furniture. Going to anything else observes it: it is executed as the action that reveals the
+place (``discover_objects`` in GraSIF, ``find`` in VirtualHome), which is not offered under its own name. Nothing unseen
+is shown. The paper's prompt has one worked task; the prompt for GraSIF has one of ours. Ours: actions are written as in
+all our methods, ``pick_up(cup-1)`` for the paper's ``pick up cup-1``; a refusal gives its reason; and in BabyAI, where
+the whole room is in view, its contents are shown after each action.
 """
 
 from __future__ import annotations

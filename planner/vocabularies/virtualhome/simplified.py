@@ -10,7 +10,7 @@ from itertools import filterfalse
 from typing import Final
 
 from scenecypher.db.condition import Condition, Within, conjuncts
-from scenecypher.planner.actions.operator import Effect, ForEach, Operator, Relate, Unrelate, nested_effects
+from scenecypher.planner.actions.operator import Effect, ForEach, Operator, Relate, Unrelate, simple_effects
 from scenecypher.planner.vocabularies.virtualhome.hands import GRAB
 from scenecypher.planner.vocabularies.virtualhome.moves import WALK
 from scenecypher.planner.vocabularies.vocabulary import Operators
@@ -59,4 +59,4 @@ def _grab_without_origin(grab: Operator) -> Operator:
 
 
 def _mentions_origin(effect: Effect) -> bool:
-    return any("origin" in (it.source, it.target) for it in nested_effects([effect]) if isinstance(it, Relate))
+    return any("origin" in (it.source, it.target) for it in simple_effects([effect]) if isinstance(it, Relate))
