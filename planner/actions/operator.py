@@ -191,6 +191,11 @@ class Operator:
         return f"{self.name}({', '.join(parameter.name for parameter in self.parameters)})"
 
 
+def by_name(*operators: Operator) -> dict[str, Operator]:
+    """Return operators by their names."""
+    return {operator.name: operator for operator in operators}
+
+
 def is_bound(var: str) -> Condition:
     """Return the condition that `var` is bound to a node."""
     return Same(var, var)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
 from scenecypher.db.graph.scene import Node, SceneGraph
@@ -116,9 +118,9 @@ class Problems:
     """
 
     argument_places: Mapping[str, tuple[int, ...]]
-    required_affordances: Mapping[str, tuple[int, str]]
-    relation_predicates: Mapping[str, str]
     closed: bool
+    required_affordances: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    relation_predicates: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +142,15 @@ class Vocabulary:
     looking: Looking = field(default_factory=Looking)
     problems: Problems | None = None
     tools: Mapping[str, ReasoningTool] = field(default_factory=dict)
+
+
+def words_beside(package: str) -> Any:
+    """Return the `words` and `problems` of a vocabulary: those of the file ``words.toml`` in its package."""
+    from pydantic import TypeAdapter
+
+    found = tomllib.loads((files(package) / "words.toml").read_text(encoding="utf-8"))
+    kinds = {"words": Words, "problems": Problems}
+    return {name: TypeAdapter(kind).validate_python(found[name]) for name, kind in kinds.items()}
 
 
 DONE: Final = "done"

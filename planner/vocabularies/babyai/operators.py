@@ -26,6 +26,7 @@ from scenecypher.planner.actions.operator import (
     Requirement,
     Unrelate,
     When,
+    by_name,
     is_bound,
 )
 from scenecypher.planner.vocabularies.vocabulary import Operators
@@ -120,7 +121,7 @@ OPEN: Final = Operator(
     ),
 )
 
-OPERATORS: Final = {operator.name: operator for operator in (PICKUP, REMOVE, OPEN)}
+OPERATORS: Final = by_name(PICKUP, REMOVE, OPEN)
 
 
 BLOCKS: Final = "BLOCKS"

@@ -21,6 +21,7 @@ from scenecypher.planner.actions.operator import (
     Repair,
     Requirement,
     Unrelate,
+    by_name,
     is_bound,
 )
 from scenecypher.planner.actions.text import Macro
@@ -241,11 +242,8 @@ REARRANGE: Final = Macro(
     words="bring an object to where it shall be: go there, pick it up, bring it, put it",
 )
 
-OPERATORS: Final = {
-    operator.name: operator
-    for operator in (
-        *(GO_TO, PICK_UP, PUT_ON, PUT_INSIDE, PUT_UNDER, ATTACH),
-        *(OPEN, CLOSE, TURN_ON, TURN_OFF, DISCOVER, DONE),
-    )
-}
+OPERATORS: Final = by_name(
+    *(GO_TO, PICK_UP, PUT_ON, PUT_INSIDE, PUT_UNDER, ATTACH),
+    *(OPEN, CLOSE, TURN_ON, TURN_OFF, DISCOVER, DONE),
+)
 MACROS: Final = {REARRANGE.name: REARRANGE}

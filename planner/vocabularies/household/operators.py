@@ -26,6 +26,7 @@ from scenecypher.planner.actions.operator import (
     Requirement,
     Unrelate,
     When,
+    by_name,
     is_bound,
 )
 
@@ -284,7 +285,4 @@ HAND_OVER: Final = Operator(
     (*reach("y"), Choose("full", (c.HeldBy("full", "y"),))),
 )
 
-OPERATORS: Final = {
-    operator.name: operator
-    for operator in (GO_TO, PICK_UP, PUT_ON, PUT_IN, OPEN, CLOSE, SWITCH_ON, SWITCH_OFF, LOOK_AT, HAND_OVER)
-}
+OPERATORS: Final = by_name(GO_TO, PICK_UP, PUT_ON, PUT_IN, OPEN, CLOSE, SWITCH_ON, SWITCH_OFF, LOOK_AT, HAND_OVER)

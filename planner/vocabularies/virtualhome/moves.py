@@ -18,6 +18,7 @@ from scenecypher.planner.actions.operator import (
     Requirement,
     Unrelate,
     When,
+    by_name,
     is_bound,
 )
 from scenecypher.planner.vocabularies.virtualhome.terms import (
@@ -34,6 +35,7 @@ from scenecypher.planner.vocabularies.virtualhome.terms import (
     is_close,
     not_enclosed,
     not_room,
+    on_thing,
     room_for,
     room_of,
     unless,
@@ -91,16 +93,16 @@ def come_close(held_room: str) -> tuple[Effect, ...]:
 COME_CLOSE: Final = come_close("here")
 """The engine leaves what is held in the room that the agent leaves: it follows with the next walk."""
 
-WALK: Final = Operator(
+WALK: Final = on_thing(
     "walk",
-    (Parameter("x", "a room or a thing"),),
-    (ON_ITS_FEET, IN_A_ROOM, A_WAY_THERE),
-    COME_CLOSE,
     "go to a room or up to a thing; what is held comes along",
-    (room_of(AGENT, "here"), room_of("x", "room")),
+    ON_ITS_FEET,
+    IN_A_ROOM,
+    A_WAY_THERE,
+    x="a room or a thing",
+    effects=COME_CLOSE,
+    choose=(room_of("x", "room"),),
 )
-
-RUN: Final = replace(WALK, name="run", words="go quickly to a room or up to a thing; what is held comes along")
 
 AT_HAND: Final[Condition] = Or((Related("x", "ON", AGENT), HasAffordance("x", "body_part"), is_close("x")))
 """The condition under which no walk is needed: worn things, parts of the body, and what is close already."""
@@ -112,91 +114,78 @@ def find_effects(walk: tuple[Effect, ...]) -> tuple[Effect, ...]:
     return (When(AT_HAND, at_hand, walk),)
 
 
-FIND: Final = Operator(
-    "find",
-    (Parameter("x", "a room or a thing"),),
-    (
+OPERATORS: Final = by_name(
+    WALK,
+    replace(WALK, name="run", words="go quickly to a room or up to a thing; what is held comes along"),
+    on_thing(
+        "find",
+        "find a thing that is close by, or else go up to it",
         replace(close_to("x"), condition=Or((Not(AT_HAND), is_close("x")))),
         unless(AT_HAND, ON_ITS_FEET),
         unless(AT_HAND, IN_A_ROOM),
         unless(AT_HAND, A_WAY_THERE),
+        x="a room or a thing",
+        effects=find_effects(COME_CLOSE),
+        choose=WALK.choose,
     ),
-    find_effects(COME_CLOSE),
-    "find a thing that is close by, or else go up to it",
-    WALK.choose,
-)
-
-SIT: Final = Operator(
-    "sit",
-    (Parameter("x", "a seat"),),
-    (
+    on_thing(
+        "sit",
+        "sit down on a seat within reach that has room; the agent then faces what the seat faces",
         close_to("x"),
         Requirement(Not(HasState(AGENT, "sitting")), "{agent} sits already", "already"),
         affords("x", "sittable", doing="sat on"),
         room_for("x", SEATS),
+        x="a seat",
+        effects=(
+            Relate(AGENT, "ON", "x"),
+            ForEach("seen", Related("x", "FACING", "seen"), (Relate(AGENT, "FACING", "seen"),)),
+            Become(AGENT, "sitting", instead_of="lying"),
+        ),
     ),
-    (
-        Relate(AGENT, "ON", "x"),
-        ForEach("seen", Related("x", "FACING", "seen"), (Relate(AGENT, "FACING", "seen"),)),
-        Become(AGENT, "sitting", instead_of="lying"),
-    ),
-    "sit down on a seat within reach that has room; the agent then faces what the seat faces",
-)
-
-LIE: Final = Operator(
-    "lie",
-    (Parameter("x", "a bed or the like"),),
-    (
+    on_thing(
+        "lie",
+        "lie down on a thing within reach that has room",
         close_to("x"),
         Requirement(Not(HasState(AGENT, "lying")), "{agent} lies already", "already"),
         affords("x", "lieable", doing="lain on"),
         room_for("x", BERTHS),
+        x="a bed or the like",
+        effects=(Relate(AGENT, "ON", "x"), Become(AGENT, "lying", instead_of="sitting")),
     ),
-    (Relate(AGENT, "ON", "x"), Become(AGENT, "lying", instead_of="sitting")),
-    "lie down on a thing within reach that has room",
-)
-
-STAND_UP: Final = Operator(
-    "stand_up",
-    (),
-    (Requirement(SITS_OR_LIES, "{agent} neither sits nor lies", "already"),),
-    (Cease(AGENT, "sitting"), Cease(AGENT, "lying")),
-    "stand up from sitting or lying; the seat still counts as taken",
-)
-
-SLEEP: Final = Operator("sleep", (), (AT_REST,), (), "sleep, sitting or lying")
-WAKE_UP: Final = Operator("wake_up", (), (AT_REST,), (), "wake up, sitting or lying")
-
-TURN_TO: Final = Operator(
-    "turn_to",
-    (Parameter("x", "a thing, a room or a person"),),
-    (),
-    (Unrelate(AGENT, ("FACING",), directed=True), Relate(AGENT, "FACING", "x")),
-    "turn to a thing, wherever it is",
-)
-
-LOOK_AT: Final = Operator("look_at", (Parameter("x", "a thing"),), (faces("x"),), (), "look at a thing that is faced")
-POINT_AT: Final = Operator("point_at", (Parameter("x", "a thing"),), (faces("x"),), (), "point at what is faced")
-
-WATCH: Final = Operator(
-    "watch",
-    (Parameter("x", "a thing to look at"),),
-    (
-        affords("x", "lookable", doing="watched"),
-        Requirement(Same("here", "room"), "{x} is not in the room where {agent} is", "affordance"),
-        faces("x"),
-        replace(
+    Operator(
+        "stand_up",
+        (),
+        (Requirement(SITS_OR_LIES, "{agent} neither sits nor lies", "already"),),
+        (Cease(AGENT, "sitting"), Cease(AGENT, "lying")),
+        "stand up from sitting or lying; the seat still counts as taken",
+    ),
+    Operator("sleep", (), (AT_REST,), (), "sleep, sitting or lying"),
+    Operator("wake_up", (), (AT_REST,), (), "wake up, sitting or lying"),
+    on_thing(
+        "turn_to",
+        "turn to a thing, wherever it is",
+        x="a thing, a room or a person",
+        effects=(Unrelate(AGENT, ("FACING",), directed=True), Relate(AGENT, "FACING", "x")),
+    ),
+    on_thing("look_at", "look at a thing that is faced", faces("x"), x="a thing"),
+    on_thing("point_at", "point at what is faced", faces("x"), x="a thing"),
+    Operator(
+        "watch",
+        (Parameter("x", "a thing to look at"),),
+        (
+            affords("x", "lookable", doing="watched"),
+            Requirement(Same("here", "room"), "{x} is not in the room where {agent} is", "affordance"),
             faces("x"),
-            condition=Or((HasClass("x", "computer"), Not(SITS_OR_LIES), Related(AGENT, "FACING", "x"))),
-            message="{agent} sits or lies, and does not face {x} itself",
+            replace(
+                faces("x"),
+                condition=Or((HasClass("x", "computer"), Not(SITS_OR_LIES), Related(AGENT, "FACING", "x"))),
+                message="{agent} sits or lies, and does not face {x} itself",
+            ),
+            not_enclosed("x"),
         ),
-        not_enclosed("x"),
+        (),
+        "watch a thing in the same room that is faced; whoever sits or lies must face it directly",
+        (room_of(AGENT, "here"), room_of("x", "room"), closed_container("x")),
     ),
-    (),
-    "watch a thing in the same room that is faced; whoever sits or lies must face it directly",
-    (room_of(AGENT, "here"), room_of("x", "room"), closed_container("x")),
-)
-
-GREET: Final = Operator(
-    "greet", (Parameter("x", "a person"),), (affords("x", "person", doing="greeted"),), (), "greet a person"
+    on_thing("greet", "greet a person", affords("x", "person", doing="greeted"), x="a person"),
 )

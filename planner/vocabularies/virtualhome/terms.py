@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 import scenecypher.db.condition as c
-from scenecypher.planner.actions.operator import AGENT, Choose, Repair, Requirement, is_bound
+from scenecypher.planner.actions.operator import (
+    AGENT,
+    Choose,
+    Effect,
+    Operator,
+    Parameter,
+    Repair,
+    Requirement,
+    is_bound,
+)
 
 HANDS: Final = ("HOLDS_RH", "HOLDS_LH")
 BODY_PARTS: Final = (
@@ -148,6 +158,14 @@ AT_REST: Final = Requirement(
 )
 
 
+READ: Final = (
+    (IN_A_ROOM, (room_of(AGENT, "here"),)),
+    (not_enclosed("x"), (closed_container("x"),)),
+    (A_FREE_HAND, IN_HANDS),
+)
+"""The choices that requirements read."""
+
+
 def affords(x: str, *affordances: str, classes: tuple[str, ...] = (), doing: str) -> Requirement:
     """Require that `x` has one of the affordances, or one of the classes that the engine accepts instead."""
     conditions: tuple[c.Condition, ...] = tuple(c.HasAffordance(x, affordance) for affordance in affordances)
@@ -159,6 +177,19 @@ def in_state(x: str, state: str, *, ended_by: str) -> Requirement:
     """Require that `x` is in `state`, which the action ends."""
     message = f"{{{x}}} is not {state}: there is nothing to {ended_by}"
     return Requirement(c.HasState(x, state), message, "already")
+
+
+def on_thing(
+    name: str,
+    words: str,
+    *requires: Requirement,
+    x: str = "a thing within reach",
+    effects: tuple[Effect, ...] = (),
+    choose: tuple[Choose, ...] = (),
+) -> Operator:
+    """Return an operator on one thing, with the choices that its requirements read, and others."""
+    read = [choices for it, choices in READ if it in requires]
+    return Operator(name, (Parameter("x", x),), requires, effects, words, (*chain(*read), *choose))
 
 
 def unless(condition: c.Condition, requirement: Requirement) -> Requirement:

@@ -9,7 +9,7 @@ from scenecypher.importers.homes import our_home
 from scenecypher.planner.actions.operator import Become, conditional_effects, giving_classes
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan, planning_state
-from scenecypher.planner.vocabularies.virtualhome.extended import HEATERS, WASHERS
+from scenecypher.planner.vocabularies.virtualhome.operators import HEATERS, WASHERS
 from scenecypher.planner.vocabularies.vocabulary import operators_of
 
 OPERATORS = operators_of("virtualhome_ext")
