@@ -16,26 +16,9 @@ MAX_CHARACTERS: Final = 20_000
 """Length limit of a program."""
 
 BUILTINS: Final = frozenset(
-    (
-        *(
-            "abs",
-            "all",
-            "any",
-            "bool",
-            "dict",
-            "divmod",
-            "enumerate",
-            "filter",
-            "float",
-            "frozenset",
-            "int",
-            "isinstance",
-        ),
-        *("iter", "len", "list", "map", "max", "min", "next", "ord", "pow", "print", "range", "repr"),
-        *("reversed", "round", "set", "sorted", "str", "sum", "tuple", "zip", "True", "False", "None"),
-        *("Exception", "ValueError", "KeyError", "IndexError"),
-        *("TypeError", "ZeroDivisionError", "AttributeError", "StopIteration"),
-    )
+    "abs all any bool dict divmod enumerate filter float frozenset int isinstance iter len list map max min next ord pow "
+    "print range repr reversed round set sorted str sum tuple zip True False None Exception ValueError KeyError "
+    "IndexError TypeError ZeroDivisionError AttributeError StopIteration".split()
 )
 """Allowed built-in names; they only compute."""
 
@@ -51,16 +34,12 @@ SYNTAX: Final[tuple[type[ast.AST], ...]] = (
 )
 """Allowed syntax, without imports, classes, `with`, `yield`, `async` and `match`."""
 
-HINTS: Final = {
-    ast.Import: "imports are not allowed: the tools are there without one",
-    ast.ImportFrom: "imports are not allowed: the tools are there without one",
+HINTS: Final[Mapping[type[ast.AST], str]] = {
+    **dict.fromkeys((ast.Import, ast.ImportFrom), "imports are not allowed: the tools are there without one"),
     ast.ClassDef: "classes are not allowed: use functions, lists and dicts",
-    ast.withitem: "`with` is not allowed: there are no files",
-    ast.match_case: "`match` is not allowed: use if",
-    ast.With: "`with` is not allowed: there are no files",
-    ast.Yield: "generators are not allowed: build a list",
-    ast.YieldFrom: "generators are not allowed: build a list",
-    ast.Match: "`match` is not allowed: use if",
+    **dict.fromkeys((ast.With, ast.withitem), "`with` is not allowed: there are no files"),
+    **dict.fromkeys((ast.Yield, ast.YieldFrom), "generators are not allowed: build a list"),
+    **dict.fromkeys((ast.Match, ast.match_case), "`match` is not allowed: use if"),
 }
 
 
@@ -168,26 +147,13 @@ def run_program(code: str, tools: Mapping[str, ToolFunction], *, limits: Program
 
     Raises ServiceError if a tool does, and InputError if the interpreter is not installed.
     """
-    check_sandbox_installed()
+    if find_spec("pydantic_monty") is None:
+        raise InputError("the sandbox for Python is not installed: run `pip install 'scenecypher[papers]'`")
     try:
         shadowed = check_program(code, tools)
     except CodeRefused as refused:
         return ProgramResult("", str(refused))
     return _interpret(code, tools, limits or ProgramLimits(), shadowed)
-
-
-def check_sandbox_installed() -> None:
-    """Check that the interpreter is installed. Raises InputError."""
-    if find_spec("pydantic_monty") is None:
-        raise InputError("the sandbox for Python is not installed: run `pip install 'scenecypher[papers]'`")
-
-
-def shadowing_assignments(names: Iterable[str]) -> str:
-    """Return assignments that define shadowed built-in names as globals.
-
-    Monty 1.4 takes ``id`` in ``[id for id in ids]`` for the built-in one unless a global ``id`` exists.
-    """
-    return "\n".join(f"{name} = {name}" for name in names)
 
 
 def _interpret(
@@ -207,7 +173,8 @@ def _interpret(
     try:
         with monty.Monty(feed_duration_limit_grace=KILL_GRACE_S) as pool, pool.checkout(limits=allowed) as session:
             lookup = {name: _program_function(tool, failed) for name, tool in tools.items()}
-            session.feed_run(shadowing_assignments(shadowed))
+            # Monty 1.4 takes ``id`` in ``[id for id in ids]`` for the built-in one unless a global ``id`` exists.
+            session.feed_run("\n".join(f"{name} = {name}" for name in shadowed))
             session.feed_run(code, external_lookup=lookup, print_callback=printed)
     except monty.MontyCrashedError:
         error = "the program broke its interpreter; write it more simply"

@@ -171,21 +171,12 @@ Tool: TypeAlias = Callable[[Mapping[str, Any]], ToolAnswer]
 """Function from arguments to an answer; raises RejectedError, worded for the model, for bad arguments."""
 
 
-@dataclass(frozen=True, slots=True)
-class Toolbox:
-    """Tools by name."""
-
-    tools: Mapping[str, Tool]
-
-    def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Call a tool. Raises RejectedError for an unknown name, and as the tool does."""
-        if name not in self.tools:
-            known = ", ".join(self.tools) or "there are none"
-            raise ReplyRejected(f"there is no tool {name[:60]!r}{did_you_mean(name, tuple(self.tools))}; use {known}")
-        return self.tools[name](arguments)
-
-
-NO_TOOLS: Final = Toolbox({})
+def call_tool(tools: Mapping[str, Tool], name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+    """Call one of the tools. Raises RejectedError for an unknown name, and as the tool does."""
+    if name not in tools:
+        known = ", ".join(tools) or "there are none"
+        raise ReplyRejected(f"there is no tool {name[:60]!r}{did_you_mean(name, tuple(tools))}; use {known}")
+    return tools[name](arguments)
 
 
 def argument(arguments: Mapping[str, Any], name: str, *, tool: str) -> str:

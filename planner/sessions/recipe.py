@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from scenecypher.chat.model import Model
 from scenecypher.db.condition import Condition
@@ -37,31 +37,23 @@ SchemaScope: TypeAlias = Literal["environment", "scene"]
 """Subject of a schema text: any scene of the environment, as in the papers, or this scene, with its classes counted."""
 
 
-class GoalPlanner(Protocol):
-    """Function that plans from the present scene for a goal and for required actions."""
-
-    def __call__(self, goal: Condition, required_actions: tuple[RequiredAction, ...] = ()) -> PlanResult:
-        """Return the plan, or the reason why there is none."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class MethodContext:
     """Inputs for building a method: not the database, only functions that read from it.
 
-    `model` is told what others did since the last decision. With `fix`, the session first does what stands in an
-    action's way; with `belief`, it acts on what the robot believes. `occurring` returns the classes, states and
-    relations that occur in the scene; `timeout_s` returns the seconds that an engine may take now. The session ends
-    after `max_steps` decisions. `goal` is the goal of a data set's task, if any, and `required_actions` are the actions
-    that it requires in addition. `read_all` reads the scene, and `events` its history, newest first. `why_unreachable`
-    says what of a goal no action can bring about. `meaning` finds words for the scene's own. `asking` says when a
-    person is asked what is meant.
+    `model` is told what others did since the last decision. `plan_goal` plans for a goal, and for required actions.
+    With `fix`, the session first does what stands in an action's way; with `belief`, it acts on what the robot
+    believes. `occurring` returns the classes, states and relations that occur in the scene; `timeout_s` returns the
+    seconds that an engine may take now. The session ends after `max_steps` decisions. `goal` is the goal of a data
+    set's task, if any, and `required_actions` are the actions that it requires in addition. `read_all` reads the scene,
+    and `events` its history, newest first. `why_unreachable` says what of a goal no action can bring about. `meaning`
+    finds words for the scene's own. `asking` says when a person is asked what is meant.
     """
 
     model: Model
     vocabulary: str
     ablations: frozenset[Ablation]
-    plan_goal: GoalPlanner
+    plan_goal: Callable[..., PlanResult]
     occurring: Callable[[], Enumerations]
     read_all: Callable[[], SceneGraph]
     events: Callable[[], Iterable[Event]]

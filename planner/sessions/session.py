@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Protocol, TypeAlias, assert_never
 from uuid import uuid4
 
@@ -39,7 +39,6 @@ from scenecypher.planner.sessions.events import (
     Thought,
 )
 from scenecypher.planner.sessions.method import (
-    NO_TOOLS,
     Act,
     Ask,
     CallTool,
@@ -50,7 +49,8 @@ from scenecypher.planner.sessions.method import (
     Method,
     Solve,
     Think,
-    Toolbox,
+    Tool,
+    call_tool,
     decision_document,
 )
 from scenecypher.planner.sessions.others import OthersActs
@@ -99,6 +99,7 @@ class Interrupted:
     logged: frozenset[str]
 
 
+@dataclass(slots=True)
 class Session:
     """One task in one scene: `simulator` acts on it, `asker` and `tools` read from it, `method` decides.
 
@@ -109,31 +110,22 @@ class Session:
     the goal holds. `answer` asks a person what is meant.
     """
 
-    def __init__(
-        self,
-        method: Method,
-        simulator: Simulator,
-        asker: Asker,
-        *,
-        tools: Toolbox = NO_TOOLS,
-        view: ViewWriter | None = None,
-        schema: SchemaWriter | None = None,
-        others: OthersActs | None = None,
-        step_writer: StepWriter | None = None,
-        budget: Budget | None = None,
-        reprompt: bool = True,
-        watch: Stopwatch | None = None,
-        image_meter: UsageMeter | None = None,
-        judge: GoalJudge | None = None,
-        answer: Answer = lambda _: "",
-    ) -> None:
-        self._method, self._simulator, self._asker = method, simulator, asker
-        self._tools, self._view, self._schema, self._step_writer = tools, view, schema, step_writer
-        self._others = others
-        self._budget, self._reprompt = budget or Budget(), reprompt
-        self._watch, self._image_meter = watch or Stopwatch(), image_meter or UsageMeter()
-        self._judge, self._answer = judge, answer
-        self._interrupted: Interrupted | None = None
+    method: Method
+    simulator: Simulator
+    asker: Asker
+    _: KW_ONLY
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    view: ViewWriter | None = None
+    schema: SchemaWriter | None = None
+    others: OthersActs | None = None
+    step_writer: StepWriter | None = None
+    budget: Budget = field(default_factory=Budget)
+    reprompt: bool = True
+    watch: Stopwatch = field(default_factory=Stopwatch)
+    image_meter: UsageMeter = field(default_factory=UsageMeter)
+    judge: GoalJudge | None = None
+    answer: Answer = lambda _: ""
+    _interrupted: Interrupted | None = field(default=None, init=False)
 
     def run(
         self, memory: Memory, *, spent: Spent | None = None, interrupted: Interrupted | None = None
@@ -146,16 +138,16 @@ class Session:
         clock stands while an event is with the reader. Raises ServiceError if the database or the model service fails.
         """
         spent, self._interrupted = spent or Spent(), interrupted
-        self._watch.start(spent.seconds)
-        self._image_meter.usage += spent.seeing
+        self.watch.start(spent.seconds)
+        self.image_meter.usage += spent.seeing
         for event in self._events(memory, spent):
-            self._watch.pause()
+            self.watch.pause()
             yield event
-            self._watch.go_on()
+            self.watch.go_on()
 
     def _events(self, memory: Memory, spent: Spent) -> Iterator[Event]:
         while True:
-            over = None if self._interrupted else spent.exceeded(self._budget, self._watch.seconds)
+            over = None if self._interrupted else spent.exceeded(self.budget, self.watch.seconds)
             if over is None:
                 memory, spent, over = yield from self._turn_in_time(memory, spent)
             if over is not None:
@@ -164,8 +156,8 @@ class Session:
 
     def _finished(self, memory: Memory, spent: Spent, ending: SessionEnd) -> Finished:
         """Return the end, with what the scene itself says of the goal, whatever the method has said."""
-        seconds, answer, seeing = self._watch.seconds, _answer(memory), self._image_meter.usage
-        goal, unmet = self._judge(_stated_goal(memory)) if self._judge else ("unknown", ())
+        seconds, answer, seeing = self.watch.seconds, _answer(memory), self.image_meter.usage
+        goal, unmet = self.judge(_stated_goal(memory)) if self.judge else ("unknown", ())
         outcome, reason = ending
         if outcome == "done" and goal == "not met":
             outcome = "not_met"
@@ -185,8 +177,8 @@ class Session:
 
     def _time_over(self) -> SessionEnd | None:
         """Return the end of the session if its time is over."""
-        seconds = self._budget.seconds
-        over = seconds is not None and self._watch.seconds >= seconds
+        seconds = self.budget.seconds
+        over = seconds is not None and self.watch.seconds >= seconds
         return ("seconds", f"the limit of {seconds:g} s is reached") if over else None
 
     def _turn(self, memory: Memory, before: Spent) -> Generator[Event, None, tuple[Memory, Spent, SessionEnd | None]]:
@@ -195,34 +187,32 @@ class Session:
         memory = self._renewed(memory)
         decision: Decision | None = None
         try:
-            decision, usage = (
-                (self._interrupted.decision, Usage()) if self._interrupted else self._method.decide(memory)
-            )
+            decision, usage = (self._interrupted.decision, Usage()) if self._interrupted else self.method.decide(memory)
         except ReplyRejected as rejected:
             result = yield from unreadable_reply(rejected, spent)
         else:
             result = yield from self._execute(decision, replace(spent, usage=spent.usage + usage))
         spent, document = (
-            replace(result.spent, seeing=self._image_meter.usage),
+            replace(result.spent, seeing=self.image_meter.usage),
             None if decision is None else decision_document(decision),
         )
         cost = spent.usage - before.usage
         remembered = result.feedback, result.done, result.refused
         first_view = "" if opening else memory.opening
         yield Remembered(
-            spent.steps, document, *remembered, spent.refused, cost, first_view, self._watch.seconds, spent.seeing
+            spent.steps, document, *remembered, spent.refused, cost, first_view, self.watch.seconds, spent.seeing
         )
         memory = memory.remember(decision, result.feedback, done=result.done, refused=result.refused)
         return memory, spent, result.ending
 
     def _renewed(self, memory: Memory) -> Memory:
         """Return the memory with the present state: first others' acts are noticed, then view and schema written."""
-        if self._others is not None:
-            self._others.renew()
-        if self._schema is not None:
-            memory = replace(memory, schema=self._schema())
-        if self._view is not None:
-            view = self._view(memory)
+        if self.others is not None:
+            self.others.renew()
+        if self.schema is not None:
+            memory = replace(memory, schema=self.schema())
+        if self.view is not None:
+            view = self.view(memory)
             memory = replace(memory, view=view, opening=memory.opening or view)
         return memory
 
@@ -249,7 +239,7 @@ class Session:
             return (yield from self._ask_back(decision, spent))
         yield Asked(spent.steps, decision.question, decision.reason)
         try:
-            found = self._asker.ask(decision.question, self._simulator.scene)
+            found = self.asker.ask(decision.question, self.simulator.scene)
         except RejectedError as rejected:
             yield Refused(spent.steps, "", "question", (str(rejected),))
             return refusal_result(rejected, spent)
@@ -260,9 +250,9 @@ class Session:
     def _ask_back(self, decision: AskBack, spent: Spent) -> TurnRun:
         """Ask a person, while the clock stands; a person who stops ends the session. Raises InputError."""
         yield Asked(spent.steps, decision.question, "", to_person=True, choices=decision.choices)
-        self._watch.pause()
-        answer = self._answer(decision)
-        self._watch.go_on()
+        self.watch.pause()
+        answer = self.answer(decision)
+        self.watch.go_on()
         if answer is None:
             return TurnResult(
                 spent, ending=("given_up", f"it was stopped where a person was asked: {decision.question}")
@@ -274,7 +264,7 @@ class Session:
     def _call(self, decision: CallTool, spent: Spent) -> TurnRun:
         yield Called(spent.steps, decision.tool, decision.arguments, decision.reason)
         try:
-            answer = self._tools.call(decision.tool, decision.arguments)
+            answer = call_tool(self.tools, decision.tool, decision.arguments)
         except RejectedError as rejected:
             yield Refused(spent.steps, decision.tool, "call", (str(rejected),))
             return refusal_result(rejected, spent)
@@ -286,19 +276,19 @@ class Session:
         again, self._interrupted = self._interrupted, None
         action_id, logged = (again.action_id, again.logged) if again else (uuid4().hex, frozenset())
         if again is None:
-            yield Proposed(spent.steps, decision.action, decision.reason, self._simulator.scene.version, action_id)
+            yield Proposed(spent.steps, decision.action, decision.reason, self.simulator.scene.version, action_id)
         feedback: list[str] = []
         done: list[str] = []
         try:
-            for step in self._simulator.act(decision.action, action_id=action_id, is_new=again is None):
+            for step in self.simulator.act(decision.action, action_id=action_id, is_new=again is None):
                 spent = replace(spent, actions=spent.actions + 1, refused=0)
                 done.append(step.action)
                 if step.action_id not in logged:
                     yield from action_events(spent.steps, step)
-                feedback += [self._step_writer(step)] if self._step_writer else step_text(step)
+                feedback += [self.step_writer(step)] if self.step_writer else step_text(step)
         except RejectedError as rejected:
             yield Refused(spent.steps, decision.action, cause_of(rejected), rejected.reasons)
-            if self._reprompt or not isinstance(rejected, Infeasible):
+            if self.reprompt or not isinstance(rejected, Infeasible):
                 feedback.append(f"{decision.action} was refused: {'; '.join(rejected.reasons)}")
                 spent = replace(spent, refused=spent.refused + 1)
             return TurnResult(spent, "; ".join(feedback), tuple(done), refused=True)

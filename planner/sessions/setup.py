@@ -27,7 +27,7 @@ from scenecypher.planner.prompts.terms import environment_schema, scene_words
 from scenecypher.planner.sessions.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
 from scenecypher.planner.sessions.events import Began, Event, Finished, GoalState
 from scenecypher.planner.sessions.goal_check import judge
-from scenecypher.planner.sessions.method import AskingBack, Memory, Toolbox
+from scenecypher.planner.sessions.method import AskingBack, Memory
 from scenecypher.planner.sessions.others import InformedModel, OthersActs
 from scenecypher.planner.sessions.recipe import MethodContext, Recipe, SceneAccess, SchemaScope
 from scenecypher.planner.sessions.session import SchemaWriter, Session
@@ -205,7 +205,7 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
         recipe.build(context),
         simulator,
         recipe.asker(access) if recipe.asker else Retriever(setting.model, setting.gate, enumerator),
-        tools=Toolbox({**tools, **{name: make(access) for name, make in recipe.tools.items()}}),
+        tools={**tools, **{name: make(access) for name, make in recipe.tools.items()}},
         view=view,
         schema=(lambda: environment) if environment else _schema_writer(setting, recipe, simulator, enumerator),
         others=others,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, Final, Protocol, assert_never
+from typing import Any, Final, assert_never
 
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.planner.actions.simulator import CommittedAction
@@ -203,15 +203,7 @@ def _graph_text(graph: SceneGraph, memory: Memory, access: SceneAccess, *, form:
     return WRITERS[form](graph, access.scene.vocabulary, inspected=inspected_nodes(memory))
 
 
-class GraphWriter(Protocol):
-    """Function that writes a graph as text."""
-
-    def __call__(self, graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
-        """Return the text; it is the same for equal graphs."""
-        ...
-
-
-WRITERS: Final[Mapping[ViewForm, GraphWriter]] = {
+WRITERS: Final[Mapping[ViewForm, Callable[..., str]]] = {
     "text": graph_words,
     "json": graph_json,
     "glance": describe_surroundings,

@@ -263,13 +263,9 @@ def _with_required(
     """Return the plan, followed by the required actions if a way to do them after it is found in the time left."""
     more = plan_required(request.required_actions, request.goal, state.after(*found), is_over=limit.is_over)
     if more is None and not found:
-        required = _describe_required(request.required_actions)
+        required = ", then ".join(" or ".join(it) for it in request.required_actions)
         return None, f"the goal holds, but no way was found to {required} as well, which the task asks for"
     return found + (more or ()), ""
-
-
-def _describe_required(required_actions: Sequence[RequiredAction]) -> str:
-    return ", then ".join(" or ".join(required) for required in required_actions)
 
 
 def _validated(plan: tuple[ActionCall, ...], goal: Condition, state: PlanningState) -> PlanOrReason:

@@ -20,22 +20,6 @@ from scenecypher.planner.symbolic.parts import SMALL_SCENE_NODES
 Operators: TypeAlias = Mapping[str, Operator]
 
 
-def unchanged(operators: Operators) -> Operators:
-    """Return the operators themselves, as `Planning.simplify`."""
-    return operators
-
-
-def no_affordances(class_: str) -> tuple[str, ...]:
-    """Return no affordances, as `Looking.affordances_of`."""
-    del class_
-    return ()
-
-
-def as_it_is(operators: Operators, graph: SceneGraph) -> tuple[Operators, SceneGraph]:
-    """Return the operators and the graph themselves, as `Planning.prepare`."""
-    return operators, graph
-
-
 @dataclass(frozen=True, slots=True)
 class ReasoningTool:
     """A computing tool: the function, its arguments in order, and its annotation for a model."""
@@ -88,7 +72,7 @@ class Looking:
     whole_rooms: bool = False
     colors: tuple[str, ...] = ()
     nearness: bool = False
-    affordances_of: Callable[[str], tuple[str, ...]] = no_affordances
+    affordances_of: Callable[[str], tuple[str, ...]] = lambda _: ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +86,8 @@ class Planning:
     """
 
     keeps_one_parent: bool
-    simplify: Callable[[Operators], Operators] = unchanged
-    prepare: Callable[[Operators, SceneGraph], tuple[Operators, SceneGraph]] = as_it_is
+    simplify: Callable[[Operators], Operators] = lambda operators: operators
+    prepare: Callable[[Operators, SceneGraph], tuple[Operators, SceneGraph]] = lambda *given: given
     rehearsed: bool = True
     small_scene: int = SMALL_SCENE_NODES
 

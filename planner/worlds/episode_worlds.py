@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Protocol
+from typing import TypeAlias
 
 from typing_extensions import Unpack
 
@@ -61,23 +61,6 @@ ACTOR, MOVER = "gym", "perturb"
 """Who acts in an episode, and who moves things before it, in the history of a copy."""
 
 
-class EpisodeWorld(Protocol):
-    """A scene in which episodes are played one after another."""
-
-    @property
-    def graph(self) -> LiveGraph:
-        """The present graph; it changes in place."""
-        ...
-
-    def begin(self, moved: Delta) -> None:
-        """Put everything back to the start, then apply `moved`, which nobody's action did."""
-        ...
-
-    def act(self, action: str) -> Iterator[CommittedAction]:
-        """Carry out an action as `Simulator.act` does. Raises as it does."""
-        ...
-
-
 class MemoryWorld:
     """A world of this process alone, without a database."""
 
@@ -91,7 +74,7 @@ class MemoryWorld:
         return self._simulator.graph
 
     def begin(self, moved: Delta) -> None:
-        """Put everything back to the start, then apply `moved`."""
+        """Put everything back to the start, then apply `moved`, which nobody's action did."""
         self._simulator = self._new()
         self._simulator.graph.apply(moved)
 
@@ -143,3 +126,7 @@ class LeasedWorld:
 
     def _new(self) -> Simulator:
         return Simulator(self._store, self._copy, actor=ACTOR, agent=self._agent, fix=self._fix)
+
+
+EpisodeWorld: TypeAlias = MemoryWorld | LeasedWorld
+"""A scene in which episodes are played one after another."""

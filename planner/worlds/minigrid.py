@@ -142,9 +142,10 @@ class Executor:
         """
         if call.name not in ACTIONS or len(call.arguments) != 1:
             raise ActionRefused(str(call), [f"choose one of {', '.join(f'{name}(node)' for name in ACTIONS)}"])
+        act = {"pickup": self._pickup, "remove": self._remove, "open": self._open}[call.name]
         before = self._steps_taken
         try:
-            self._act(call.name, call.arguments[0])
+            act(call.arguments[0])
         except _Refused as refused:
             raise ActionRefused(str(call), [str(refused)]) from None
         return ActionResult(self._steps_taken - before, self._fulfilled)
@@ -155,15 +156,6 @@ class Executor:
             self._step("left")
         except _Refused as refused:
             raise ActionRefused("turn", [str(refused)]) from None
-
-    def _act(self, name: str, node_id: str) -> None:
-        match name:
-            case "pickup":
-                self._pickup(node_id)
-            case "remove":
-                self._remove(node_id)
-            case _:
-                self._open(node_id)
 
     def _pickup(self, node_id: str) -> None:
         thing = self._reachable_item(node_id)
