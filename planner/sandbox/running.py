@@ -16,9 +16,13 @@ MAX_CHARACTERS: Final = 20_000
 """Length limit of a program."""
 
 BUILTINS: Final = frozenset(
-    "abs all any bool dict divmod enumerate filter float frozenset int isinstance iter len list map max min next ord pow "
-    "print range repr reversed round set sorted str sum tuple zip True False None Exception ValueError KeyError "
-    "IndexError TypeError ZeroDivisionError AttributeError StopIteration".split()
+    (
+        *("abs", "all", "any", "bool", "dict", "divmod", "enumerate", "filter", "float", "frozenset", "int"),
+        *("isinstance", "iter", "len", "list", "map", "max", "min", "next", "ord", "pow", "print", "range", "repr"),
+        *("reversed", "round", "set", "sorted", "str", "sum", "tuple", "zip", "True", "False", "None"),
+        *("Exception", "ValueError", "KeyError", "IndexError"),
+        *("TypeError", "ZeroDivisionError", "AttributeError", "StopIteration"),
+    )
 )
 """Allowed built-in names; they only compute."""
 

@@ -151,12 +151,12 @@ def decision_document(decision: Decision) -> dict[str, Any]:
 
 
 def decision_from_document(document: Mapping[str, Any]) -> Decision:
-    """Return the decision of a document that `decision_document` made. Raises KeyError, TypeError."""
-    values: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in document.items()
-    }
-    kind: Callable[..., Decision] = DECISIONS[str(values.pop("decision"))]
-    return kind(**values)
+    """Return the decision of a document that `decision_document` made. Raises ValidationError (pydantic), KeyError."""
+    from pydantic import TypeAdapter
+
+    values = {key: value for key, value in document.items() if key != "decision"}
+    found: Decision = TypeAdapter(DECISIONS[str(document["decision"])]).validate_python(values)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from scenecypher.db.store.runs import find_run, read_lines
 from scenecypher.errors import InputError
 from scenecypher.files import write_file
 from scenecypher.planner.sessions.budget import Spent
-from scenecypher.planner.sessions.events import Acted, Corrected, Event, Proposed, Refused, Remembered, Solved
+from scenecypher.planner.sessions.events import EVENTS, Event, Remembered
 from scenecypher.planner.sessions.method import Act, Decision, Solve, Turn, decision_from_document
 from scenecypher.planner.sessions.recipe import Recipe
 from scenecypher.planner.sessions.session import Interrupted
@@ -23,13 +23,7 @@ from scenecypher.planner.sessions.setup import SessionSetting, prepare_session, 
 
 VERSION_FIELDS: Final = ("version", "since")
 """Fields of events that hold a version of the scene."""
-UNFINISHED_TURN_EVENTS: Final = {
-    "solved": Solved,
-    "proposed": Proposed,
-    "corrected": Corrected,
-    "acted": Acted,
-    "refused": Refused,
-}
+UNFINISHED_TURN_EVENTS: Final = {name: EVENTS[name] for name in ("solved", "proposed", "corrected", "acted", "refused")}
 """Event types that are read of an interrupted turn, by their names in a log."""
 NAMED_SETTINGS: Final = ("scene", "method", "ablations", "instruction", "model")
 """Settings that are fields of the heading."""
@@ -168,9 +162,8 @@ def _parse_remembered(line: _Line, source: str) -> Remembered:
 
 def _parse_decision(turn: Remembered, source: str) -> Decision | None:
     try:
-        decision = None if turn.decision is None else decision_from_document(turn.decision)
-        return None if decision is None else TypeAdapter(type(decision)).validate_python(asdict(decision))
-    except (KeyError, TypeError, ValidationError) as error:
+        return None if turn.decision is None else decision_from_document(turn.decision)
+    except (KeyError, ValidationError) as error:
         msg = f"{source}: the decision of turn {turn.step} can't be read; give a log of this version's `plan --log`"
         raise InputError(msg) from error
 
