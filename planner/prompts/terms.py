@@ -23,29 +23,8 @@ from scenecypher.planner.actions.operator import (
     simple_effects,
 )
 from scenecypher.planner.prompts.layout import RELATION_WORDS
+from scenecypher.planner.prompts.texts import prompts_beside
 from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
-
-RELATIONS: Final[Mapping[str, str]] = {
-    "ON": "x is on y, which bears it",
-    "INSIDE": "x is in y: a container or a room",
-    "UNDER": "x is under y",
-    "ATTACHED_TO": "x is fixed to y",
-}
-STATES: Final[Mapping[str, str]] = {
-    "closed": "what is inside can be neither seen nor reached",
-    "open": "what is inside can be seen and reached",
-    "locked": "it opens only with its key",
-    "on": "it is switched on",
-    "off": "it is switched off",
-}
-
-
-DOOR_STATES: Final[Mapping[str, str]] = {
-    "closed": "the door must be opened to go through it or see what is behind it",
-    "open": "the door can be gone through",
-    "locked": "the door opens only with its key",
-}
-"""States in grids, where doors alone have them."""
 
 
 def relation_terms(vocabulary: str, *, types: bool) -> str:
@@ -56,27 +35,17 @@ def relation_terms(vocabulary: str, *, types: bool) -> str:
     chosen = vocabulary_named(vocabulary)
     used = () if chosen.looking.whole_rooms else chosen.conventions.containment
     names = {type_: type_ if types else RELATION_WORDS.get(type_, type_.lower()) for type_ in used}
-    return "\n".join(f"x {names[type_]} y: {words}" for type_, words in RELATIONS.items() if type_ in used)
+    return "\n".join(f"x {names[type_]} y: {words}" for type_, words in PROMPTS["relations"].items() if type_ in used)
 
 
 def state_terms(vocabulary: str) -> str:
     """Return a line for each state that the vocabulary's actions change and whose meaning is more than its name."""
     chosen = vocabulary_named(vocabulary)
-    known = DOOR_STATES if chosen.looking.whole_rooms else STATES
+    known = PROMPTS["door_states"] if chosen.looking.whole_rooms else PROMPTS["states"]
     effects = simple_effects(effect for operator in chosen.operators.values() for effect in operator.effects)
     changes = [it for it in effects if isinstance(it, Become | Cease)]
     changed = {it.state for it in changes} | {it.instead_of for it in changes if isinstance(it, Become)}
     return "\n".join(f"{state}: {words}" for state, words in known.items() if state in changed)
-
-
-CLASSES_OF: Final = {
-    "Place": "Classes of rooms and other places",
-    "Asset": "Classes of furniture and appliances",
-    "Object": "Classes of movable things",
-    "Agent": "Classes of agents",
-    "Door": "Classes of doors",
-}
-"""Titles of the lists of classes by kind: a kind's own name would be taken for a class."""
 
 
 def class_lists(occurring: Enumerations) -> dict[str, Collection[str]]:
@@ -91,7 +60,7 @@ def class_lists(occurring: Enumerations) -> dict[str, Collection[str]]:
     for use in occurring.classes:
         if use.kind not in {"Place", "Agent"} or not any(use.name.casefold() in it for it in told):
             of_kind.setdefault(use.kind, []).append(f"{use.name} {use.count}" if use.count > 1 else use.name)
-    noted = (CLASSES_OF[kind] + ("" if n else ", and how many if several") for n, kind in enumerate(of_kind))
+    noted = (PROMPTS["classes_of"][kind] + ("" if n else ", and how many if several") for n, kind in enumerate(of_kind))
     return {**dict(zip(noted, of_kind.values(), strict=True)), **named}
 
 
@@ -119,6 +88,7 @@ def scene_words(occurring: Enumerations, operators: Mapping[str, Operator]) -> s
     return as_lines({**lists, "States": sorted(states), "Colours": colors(occurring)})
 
 
+PROMPTS: Final = prompts_beside(__name__)
 HEADING_OF_LABELS: Final = "NODE LABELS (every node is also an :Entity)"
 
 
