@@ -54,7 +54,7 @@ from scenecypher.planner.worlds.environment import Environment, ObservedWorld, S
 from scenecypher.planner.worlds.human import HumanEnvironment, ask_person
 from scenecypher.planner.worlds.minigrid import Executor
 from scenecypher.retriever.graph_api import graph_text
-from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import SceneReader
 
 CHARACTERS_PER_TOKEN: Final = 4
 COT: Final = "cot"

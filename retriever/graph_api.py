@@ -13,7 +13,7 @@ from scenecypher.db.graph.value import Point, Value
 from scenecypher.db.store.bounds import values_of
 from scenecypher.db.store.reference import resolve_reference
 from scenecypher.errors import QueryRefused, ReplyRejected, did_you_mean
-from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import SceneReader
 
 T = TypeVar("T")
 

@@ -20,7 +20,7 @@ from scenecypher.planner.sessions.method import AskingBack, Method, Tool
 from scenecypher.planner.sessions.session import Asker, StepWriter
 from scenecypher.planner.symbolic.plan import PlanResult
 from scenecypher.planner.symbolic.states import RequiredAction
-from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import SceneReader
 
 Extent: TypeAlias = Literal["nothing", "words", "schema", "memory", "full", "collapsed"]
 """Extent of a method's view: nothing, the scene's words, its schema, LookPlanGraph's memory graph, all, or rooms.

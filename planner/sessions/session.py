@@ -22,7 +22,7 @@ from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.ruled import Answer, AskBack
 from scenecypher.planner.actions.simulator import CommittedAction, Simulator
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.sessions.budget import Budget, Spent, Stopwatch, UsageMeter
+from scenecypher.planner.sessions.budget import Budget, OthersActs, Spent, Stopwatch, UsageMeter
 from scenecypher.planner.sessions.events import (
     Answered,
     Asked,
@@ -53,7 +53,6 @@ from scenecypher.planner.sessions.method import (
     call_tool,
     decision_document,
 )
-from scenecypher.planner.sessions.others import OthersActs
 from scenecypher.planner.sessions.reporting import (
     PERSON,
     SessionEnd,

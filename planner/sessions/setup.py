@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
-from scenecypher.chat.model import Model, Reply, Request, model_name
-from scenecypher.chat.traced import traced
+from scenecypher.chat.model import Model, Reply, Request, model_name, traced
 from scenecypher.db.condition import ALWAYS, Condition, condition_document
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.scene import SceneGraph
@@ -24,11 +23,10 @@ from scenecypher.planner.actions.ruled import Answer
 from scenecypher.planner.actions.simulator import Acting, Simulator
 from scenecypher.planner.prompts.past import rule_lines
 from scenecypher.planner.prompts.terms import environment_schema, scene_words
-from scenecypher.planner.sessions.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
+from scenecypher.planner.sessions.budget import Budget, DeadlineModel, InformedModel, OthersActs, Stopwatch, UsageMeter
 from scenecypher.planner.sessions.events import Began, Event, Finished, GoalState
 from scenecypher.planner.sessions.goal_check import judge
 from scenecypher.planner.sessions.method import AskingBack, Memory
-from scenecypher.planner.sessions.others import InformedModel, OthersActs
 from scenecypher.planner.sessions.recipe import MethodContext, Recipe, SceneAccess, SchemaScope
 from scenecypher.planner.sessions.session import SchemaWriter, Session
 from scenecypher.planner.sessions.views import make_view
@@ -46,7 +44,7 @@ from scenecypher.planner.vocabularies.vocabulary import action_list, brief_actio
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS, BeliefSimulator, can_look
 from scenecypher.planner.worlds.environment import Environment, SceneEnvironment, is_scene
-from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import SceneReader
 from scenecypher.retriever.retriever import Retriever
 from scenecypher.retriever.schema_text import schema_text
 
@@ -238,7 +236,7 @@ def _judge(setting: SessionSetting, stated: Condition | None) -> tuple[GoalState
     Required actions count from the version at which the session began. What rules of the house still want is told too.
     """
     goal = stated if setting.goal is None else setting.goal
-    if not is_scene(setting.world):
+    if setting.world is not None and not is_scene(setting.world):
         return "unknown", ()
     wanted = ALWAYS if goal is None else goal
     try:

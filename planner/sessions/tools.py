@@ -22,7 +22,7 @@ from scenecypher.planner.symbolic.states import apply_call
 from scenecypher.planner.vocabularies.vocabulary import ReasoningTool, operators_of, vocabulary_named
 from scenecypher.retriever import graph_api
 from scenecypher.retriever.graph_api import CALL_SETS, GraphApi
-from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import SceneReader
 
 
 def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, Operator]) -> SceneGraph:

@@ -22,7 +22,7 @@ from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS
 from scenecypher.planner.worlds.perturbation import AFFORDED_RELATIONS
 from scenecypher.retriever.collapsed import CollapsedGraph, collapse
 from scenecypher.retriever.graph_api import GraphApi, graph_text
-from scenecypher.retriever.mentions import Mention, Mentions
+from scenecypher.retriever.library import Mention, Mentions
 from scenecypher.retriever.outline import agent_words
 
 EXPAND: Final = "expand_node"

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from scenecypher.db.gate import Answer, Explanation
     from scenecypher.errors import SceneCypherError
     from scenecypher.retriever.events import RetrievalEvent
-    from scenecypher.retriever.reader import SceneReader
-    from scenecypher.retriever.retrieval import Attempt, Retrieval
+    from scenecypher.retriever.retrieval import Attempt, Retrieval, SceneReader
 
 Verifier = Literal["off", "words", "paper", "hints"]
 Form = Literal["compact", "json", "prose"]
