@@ -7,30 +7,13 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Final, Literal, TypeAlias
 
-from scenecypher.db.condition import (
-    And,
-    Condition,
-    Exists,
-    HasAffordance,
-    HasClass,
-    HasKind,
-    HasState,
-    HeldBy,
-    Not,
-    Or,
-    PropertyEquals,
-    Same,
-    atoms_of,
-    disjuncts,
-    fold,
-    terms,
-)
+import scenecypher.db.condition as c
 from scenecypher.db.graph.value import Value, checked, property_name
 
 AGENT: Final = "agent"
 """The variable of the acting node."""
 
-Binding: TypeAlias = tuple[str, Condition]
+Binding: TypeAlias = tuple[str, c.Condition]
 """A variable, and the condition on the nodes that it stands for."""
 Fault: TypeAlias = Literal["missing", "affordance", "already"]
 """The reason of a refusal: a step is missing, this node never allows the action, or the effect holds already."""
@@ -49,7 +32,7 @@ class Choose:
     """Bind `var` to the lowest id that meets the first satisfiable alternative of `among`; else leave it unbound."""
 
     var: str
-    among: tuple[Condition, ...]
+    among: tuple[c.Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +56,11 @@ class Requirement:
     If each condition of `held_earlier` held at some earlier time, the mistake is a wrong order, not a missing step.
     """
 
-    condition: Condition
+    condition: c.Condition
     message: str
     fault: Fault = "missing"
     repair: Repair | None = None
-    held_earlier: tuple[Condition, ...] = ()
+    held_earlier: tuple[c.Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +132,7 @@ class ForEach:
     """Apply `effects` for every node that makes `where` true when bound to `var`."""
 
     var: str
-    where: Condition
+    where: c.Condition
     effects: tuple[Effect, ...]
 
 
@@ -157,7 +140,7 @@ class ForEach:
 class When:
     """Apply `effects` if `condition` holds, else `otherwise`."""
 
-    condition: Condition
+    condition: c.Condition
     effects: tuple[Effect, ...]
     otherwise: tuple[Effect, ...] = ()
 
@@ -196,22 +179,22 @@ def by_name(*operators: Operator) -> dict[str, Operator]:
     return {operator.name: operator for operator in operators}
 
 
-def is_bound(var: str) -> Condition:
+def is_bound(var: str) -> c.Condition:
     """Return the condition that `var` is bound to a node."""
-    return Same(var, var)
+    return c.Same(var, var)
 
 
-def asks_empty_hand(condition: Condition) -> bool:
+def asks_empty_hand(condition: c.Condition) -> bool:
     """Return whether a condition says that the agent holds nothing."""
     match condition:
-        case Not(Exists(var, HeldBy(x, holder))):
+        case c.Not(c.Exists(var, c.HeldBy(x, holder))):
             return x == var and holder == AGENT
     return False
 
 
 def conditional_effects(
-    effects: Iterable[Effect], bound: tuple[Binding, ...] = (), under: tuple[Condition, ...] = ()
-) -> Iterator[tuple[SimpleEffect, tuple[Binding, ...], tuple[Condition, ...]]]:
+    effects: Iterable[Effect], bound: tuple[Binding, ...] = (), under: tuple[c.Condition, ...] = ()
+) -> Iterator[tuple[SimpleEffect, tuple[Binding, ...], tuple[c.Condition, ...]]]:
     """Yield each simple effect, with the variables of which it is for each node, and the conditions that it has."""
     for effect in effects:
         match effect:
@@ -219,7 +202,7 @@ def conditional_effects(
                 yield from conditional_effects(inner, (*bound, (var, where)), under)
             case When(condition, then, otherwise):
                 yield from conditional_effects(then, bound, (*under, condition))
-                yield from conditional_effects(otherwise, bound, (*under, Not(condition)))
+                yield from conditional_effects(otherwise, bound, (*under, c.Not(condition)))
             case _:
                 yield effect, bound, under
 
@@ -247,9 +230,9 @@ def facts_of(effect: SimpleEffect) -> Iterator[tuple[Fact, Ends]]:
             return
 
 
-STATIC: Final = (HasClass, HasKind, HasAffordance, PropertyEquals, Same)
+STATIC: Final = (c.HasClass, c.HasKind, c.HasAffordance, c.PropertyEquals, c.Same)
 """Atoms about what nodes are, which no action changes."""
-CONNECTIVES: Final = (And, Or, Not)
+CONNECTIVES: Final = (c.And, c.Or, c.Not)
 
 
 def required_choices(variables: Iterable[str], choices: tuple[Choose, ...]) -> frozenset[str]:
@@ -261,23 +244,23 @@ def required_choices(variables: Iterable[str], choices: tuple[Choose, ...]) -> f
     return frozenset(choice.var for choice in choices if choice.var in wanted)
 
 
-def variables_of(condition: Condition) -> set[str]:
+def variables_of(condition: c.Condition) -> set[str]:
     """Return every variable of the condition."""
-    return {term for part in atoms_of(condition) for term in terms(part) if isinstance(term, str)}
+    return {term for part in c.atoms_of(condition) for term in c.terms(part) if isinstance(term, str)}
 
 
-def is_static(condition: Condition) -> bool:
+def is_static(condition: c.Condition) -> bool:
     """Check if no action changes the value of a condition: it is about what nodes are."""
-    return fold(condition, lambda it, parts: isinstance(it, STATIC) or (isinstance(it, CONNECTIVES) and all(parts)))
+    return c.fold(condition, lambda it, parts: isinstance(it, STATIC) or (isinstance(it, CONNECTIVES) and all(parts)))
 
 
-def giving_classes(goal: Condition, operators: Mapping[str, Operator]) -> frozenset[str]:
+def giving_classes(goal: c.Condition, operators: Mapping[str, Operator]) -> frozenset[str]:
     """Return the classes of the things, such as appliances, that give the states of a goal: dishwasher for washed."""
-    states = {atom.state for atom in atoms_of(goal) if isinstance(atom, HasState)}
+    states = {atom.state for atom in c.atoms_of(goal) if isinstance(atom, c.HasState)}
     effects = (it for operator in operators.values() for it in conditional_effects(operator.effects))
     giving = ((bound, under) for it, bound, under in effects if isinstance(it, Become) and it.state in states)
     conditions = (it for bound, under in giving for it in (*(where for _, where in bound), *under))
-    return frozenset(atom.class_ for it in conditions for atom in atoms_of(it) if isinstance(atom, HasClass))
+    return frozenset(atom.class_ for it in conditions for atom in c.atoms_of(it) if isinstance(atom, c.HasClass))
 
 
 def needed_words(operator: Operator, parameter: str) -> str:
@@ -289,23 +272,23 @@ def needed_words(operator: Operator, parameter: str) -> str:
 def needed_kinds(operator: Operator, parameter: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the affordances of which a parameter needs one, and the classes that need none."""
     asked = (it.condition for it in operator.requires if it.fault == "affordance")
-    parts = [part for condition in asked for part in disjuncts(condition)]
-    affordances = tuple(it.affordance for it in parts if isinstance(it, HasAffordance) and it.x == parameter)
-    return affordances, tuple(it.class_ for it in parts if isinstance(it, HasClass) and it.x == parameter)
+    parts = [part for condition in asked for part in c.disjuncts(condition)]
+    affordances = tuple(it.affordance for it in parts if isinstance(it, c.HasAffordance) and it.x == parameter)
+    return affordances, tuple(it.class_ for it in parts if isinstance(it, c.HasClass) and it.x == parameter)
 
 
-def _words(condition: Condition, parameter: str) -> str:
+def _words(condition: c.Condition, parameter: str) -> str:
     """Return the affordances of which a condition asks one, and what may stand for them.
 
     Empty if the condition asks for no affordance, or is waived for another reason than what the node itself is.
     """
     given: dict[str, list[str]] = {"": [], "class": [], "state": [], "kind": []}
     silent = False
-    for part in disjuncts(condition):
+    for part in c.disjuncts(condition):
         match part:
-            case HasAffordance(x, word) if x == parameter:
+            case c.HasAffordance(x, word) if x == parameter:
                 given[""].append(word)
-            case HasClass(x, word) | HasState(x, word) | HasKind(x, word) if x == parameter:
+            case c.HasClass(x, word) | c.HasState(x, word) | c.HasKind(x, word) if x == parameter:
                 given[type(part).__name__.removeprefix("Has").lower()].append(word)
             case _ if _is_silence(part):
                 silent = True
@@ -317,12 +300,12 @@ def _words(condition: Condition, parameter: str) -> str:
     return ", or ".join([*words, *(["no affordances recorded"] if silent else [])])
 
 
-def _is_silence(condition: Condition) -> bool:
+def _is_silence(condition: c.Condition) -> bool:
     """Check if a condition says that affordances are not given."""
     match condition:
-        case Not(part):
-            return all(isinstance(it, HasAffordance) for it in disjuncts(part))
-        case And(parts):
+        case c.Not(part):
+            return all(isinstance(it, c.HasAffordance) for it in c.disjuncts(part))
+        case c.And(parts):
             return any(_is_silence(part) for part in parts)
         case _:
             return False

@@ -38,6 +38,7 @@ from scenecypher.planner.methods.ours.symbolic import Symbolic
 from scenecypher.planner.methods.sayplan.sayplan import CONFIRM, VERIFY, SayPlan, SayPlanLite
 from scenecypher.planner.methods.sg2.sg2 import LimitedRetriever, Sg2
 from scenecypher.planner.methods.sg_rwr.sg_rwr import SgRwr, Shots, SingleCoder, SummarizingRetriever
+from scenecypher.planner.sessions import tools
 from scenecypher.planner.sessions.method import Method
 from scenecypher.planner.sessions.recipe import (
     ALL_ACTIONS,
@@ -48,18 +49,6 @@ from scenecypher.planner.sessions.recipe import (
     MethodContext,
     Recipe,
     SceneAccess,
-)
-from scenecypher.planner.sessions.tools import (
-    PAPER_SETS,
-    PROGRAM,
-    PYTHON,
-    TOOL_CALLER,
-    confirm_graph,
-    program_tool,
-    python_tool,
-    reasoning_tool,
-    tool_caller_tool,
-    verify_plan,
 )
 from scenecypher.planner.sessions.views import alfworld_step_writer
 from scenecypher.planner.vocabularies.babyai import traversal
@@ -143,14 +132,14 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         "expands rooms of a collapsed graph, then plans; a simulator explains the faults of a plan",
         paper="LookPlanGraph, section VI-A, appendix D (SayPlan)",
         extent="collapsed",
-        tools={VERIFY: verify_plan},
+        tools={VERIFY: tools.verify_plan},
     ),
     "sayplan-lite": whole_plan_recipe(
         lambda it: SayPlanLite(it.model, it.vocabulary, examples=it.examples),
         "the same in two prompts, one for the search and one for the plan",
         paper="LookPlanGraph, section VI-A, appendices D and F-4",
         extent="collapsed",
-        tools={VERIFY: verify_plan, CONFIRM: confirm_graph},
+        tools={VERIFY: tools.verify_plan, CONFIRM: tools.confirm_graph},
     ),
     "llm-as-p": whole_plan_recipe(
         lambda it: LlmAsP(it.model, it.vocabulary, examples=it.examples),
@@ -254,18 +243,18 @@ def _prompting(name: str) -> Recipe:
 
 
 rwr_recipe: Final = partial(
-    static_recipe, tools={PYTHON: python_tool}, asker=SummarizingRetriever, ablations=(*SHARED, ASK_AT_ONCE)
+    static_recipe, tools={tools.PYTHON: tools.python_tool}, asker=SummarizingRetriever, ablations=(*SHARED, ASK_AT_ONCE)
 )
 """Recipe of SG-RwR with one wording or another of its Reasoner's prompt."""
 react_recipe: Final = partial(static_recipe, extent="nothing", ablations=(*SHARED, NO_EXAMPLES))
-REASONING: Final = {traversal.NAME: reasoning_tool(traversal.NAME)}
+REASONING: Final = {traversal.NAME: tools.reasoning_tool(traversal.NAME)}
 
 QUERY_METHODS: Final[Mapping[str, Recipe]] = {
     "sg2": static_recipe(
         _sg2,
         "a Task Planner that sees the schema queries a Retriever and has a Tool Caller call tools",
         paper='SG2, "Method", tables 4 to 7',
-        tools={TOOL_CALLER: tool_caller_tool},
+        tools={tools.TOOL_CALLER: tools.tool_caller_tool},
         asker=verifying_retriever("paper"),
         ablations=(*SHARED, VERIFIER_HINTS, NO_VERIFIER, NO_EXAMPLES, ASK_AT_ONCE),
     ),
@@ -273,7 +262,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         _sg2,
         "the same with a Retriever that has two calls on the graph and writes no queries",
         paper='SG2, "SG2 v.s. ReAct"',
-        tools={TOOL_CALLER: tool_caller_tool},
+        tools={tools.TOOL_CALLER: tools.tool_caller_tool},
         asker=LimitedRetriever,
         ablations=(*SHARED, NO_EXAMPLES, ASK_AT_ONCE),
     ),
@@ -292,7 +281,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         lambda it: SingleCoder(it.model, it.vocabulary, final=it.final),
         "one program for the whole task, which queries the graph and calls tools",
         paper="SG-RwR, 4.2",
-        tools={PROGRAM: program_tool},
+        tools={tools.PROGRAM: tools.program_tool},
     ),
     "rwr-text": static_recipe(
         _sg_rwr(code=False),
@@ -305,19 +294,19 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         _react("react-sg2"),
         "thought, call, observation; expands nodes of the graph, and has SG2's tools",
         paper='SG2, "Baselines"',
-        tools={**PAPER_SETS["react-sg2"], **REASONING},
+        tools={**tools.PAPER_SETS["react-sg2"], **REASONING},
     ),
     "react-limit": react_recipe(
         _react("react-limit"),
         "the same with neighbors and attributes as calls of their own",
         paper='SG2, "SG2 v.s. ReAct"',
-        tools={**PAPER_SETS["react-limit"], **REASONING},
+        tools={**tools.PAPER_SETS["react-limit"], **REASONING},
     ),
     "react-rwr": react_recipe(
         _react("react-rwr"),
         "thought, call, observation; four calls on the graph, and no tools",
         paper="SG-RwR, appendix G.1",
-        tools=PAPER_SETS["react-rwr"],
+        tools=tools.PAPER_SETS["react-rwr"],
     ),
     "react-alfworld": Recipe(
         lambda it: ReactAlfworld(it.model, it.vocabulary, lambda: it.occurring().places, examples=it.examples),

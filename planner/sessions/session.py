@@ -22,22 +22,8 @@ from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.ruled import Answer, AskBack
 from scenecypher.planner.actions.simulator import CommittedAction, Simulator
 from scenecypher.planner.actions.text import parse_action
+from scenecypher.planner.sessions import events as e
 from scenecypher.planner.sessions.budget import Budget, OthersActs, Spent, Stopwatch, UsageMeter
-from scenecypher.planner.sessions.events import (
-    Answered,
-    Asked,
-    Called,
-    Cause,
-    Event,
-    Finished,
-    GoalState,
-    Outcome,
-    Proposed,
-    Refused,
-    Remembered,
-    Solved,
-    Thought,
-)
 from scenecypher.planner.sessions.method import (
     Act,
     Ask,
@@ -77,7 +63,7 @@ SchemaWriter: TypeAlias = Callable[[], str]
 """Function that writes the schema of the present graph."""
 StepWriter: TypeAlias = Callable[[CommittedAction], str]
 """Function that words an executed action for a method, in place of the session's own wording."""
-GoalJudge: TypeAlias = Callable[[Condition | None], tuple[GoalState, tuple[str, ...]]]
+GoalJudge: TypeAlias = Callable[[Condition | None], tuple[e.GoalState, tuple[str, ...]]]
 """Function that says whether the session's goal, or else the one that its method stated, holds, and what does not."""
 
 
@@ -128,7 +114,7 @@ class Session:
 
     def run(
         self, memory: Memory, *, spent: Spent | None = None, interrupted: Interrupted | None = None
-    ) -> Iterator[Event]:
+    ) -> Iterator[e.Event]:
         """Carry out `memory.instruction`: yield events as they happen, Finished last.
 
         `spent` is the budget used by the turns in `memory`; the turn after them that was `interrupted` is brought to
@@ -144,7 +130,7 @@ class Session:
             yield event
             self.watch.go_on()
 
-    def _events(self, memory: Memory, spent: Spent) -> Iterator[Event]:
+    def _events(self, memory: Memory, spent: Spent) -> Iterator[e.Event]:
         while True:
             over = None if self._interrupted else spent.exceeded(self.budget, self.watch.seconds)
             if over is None:
@@ -153,18 +139,20 @@ class Session:
                 yield self._finished(memory, spent, over)
                 return
 
-    def _finished(self, memory: Memory, spent: Spent, ending: SessionEnd) -> Finished:
+    def _finished(self, memory: Memory, spent: Spent, ending: SessionEnd) -> e.Finished:
         """Return the end, with what the scene itself says of the goal, whatever the method has said."""
         seconds, answer, seeing = self.watch.seconds, _answer(memory), self.image_meter.usage
         goal, unmet = self.judge(_stated_goal(memory)) if self.judge else ("unknown", ())
         outcome, reason = ending
         if outcome == "done" and goal == "not met":
             outcome = "not_met"
-        return Finished(outcome, reason, spent.steps, spent.actions, spent.usage, seconds, answer, seeing, goal, unmet)
+        return e.Finished(
+            outcome, reason, spent.steps, spent.actions, spent.usage, seconds, answer, seeing, goal, unmet
+        )
 
     def _turn_in_time(
         self, memory: Memory, before: Spent
-    ) -> Generator[Event, None, tuple[Memory, Spent, SessionEnd | None]]:
+    ) -> Generator[e.Event, None, tuple[Memory, Spent, SessionEnd | None]]:
         """Take a turn, or end the session if its time ran out in it. Raises ModelUnavailable if there is time left."""
         try:
             return (yield from self._turn(memory, before))
@@ -180,7 +168,7 @@ class Session:
         over = seconds is not None and self.watch.seconds >= seconds
         return ("seconds", f"the limit of {seconds:g} s is reached") if over else None
 
-    def _turn(self, memory: Memory, before: Spent) -> Generator[Event, None, tuple[Memory, Spent, SessionEnd | None]]:
+    def _turn(self, memory: Memory, before: Spent) -> Generator[e.Event, None, tuple[Memory, Spent, SessionEnd | None]]:
         """Take one decision and execute it."""
         spent, opening = replace(before, steps=before.steps + 1), memory.opening
         memory = self._renewed(memory)
@@ -198,7 +186,7 @@ class Session:
         cost = spent.usage - before.usage
         remembered = result.feedback, result.done, result.refused
         first_view = "" if opening else memory.opening
-        yield Remembered(
+        yield e.Remembered(
             spent.steps, document, *remembered, spent.refused, cost, first_view, self.watch.seconds, spent.seeing
         )
         memory = memory.remember(decision, result.feedback, done=result.done, refused=result.refused)
@@ -226,7 +214,7 @@ class Session:
             case Solve():
                 return (yield from self._solve(decision, spent))
             case Think(thought):
-                yield Thought(spent.steps, thought)
+                yield e.Thought(spent.steps, thought)
                 return TurnResult(spent, "OK.")
             case Done() | GiveUp():
                 return TurnResult(spent, ending=(_outcome(decision), decision.reason))
@@ -236,11 +224,11 @@ class Session:
     def _ask(self, decision: Ask | AskBack, spent: Spent) -> TurnRun:
         if isinstance(decision, AskBack):
             return (yield from self._ask_back(decision, spent))
-        yield Asked(spent.steps, decision.question, decision.reason)
+        yield e.Asked(spent.steps, decision.question, decision.reason)
         try:
             found = self.asker.ask(decision.question, self.simulator.scene)
         except RejectedError as rejected:
-            yield Refused(spent.steps, "", "question", (str(rejected),))
+            yield e.Refused(spent.steps, "", "question", (str(rejected),))
             return refusal_result(rejected, spent)
         yield answer_event(spent.steps, found)
         refused = spent.refused if found.outcome == "refused" else 0
@@ -248,7 +236,7 @@ class Session:
 
     def _ask_back(self, decision: AskBack, spent: Spent) -> TurnRun:
         """Ask a person, while the clock stands; a person who stops ends the session. Raises InputError."""
-        yield Asked(spent.steps, decision.question, "", to_person=True, choices=decision.choices)
+        yield e.Asked(spent.steps, decision.question, "", to_person=True, choices=decision.choices)
         self.watch.pause()
         answer = self.answer(decision)
         self.watch.go_on()
@@ -257,17 +245,17 @@ class Session:
                 spent, ending=("given_up", f"it was stopped where a person was asked: {decision.question}")
             )
         answer = choice_meant(decision, answer.strip())
-        yield Answered(spent.steps, PERSON, answer, Usage())
+        yield e.Answered(spent.steps, PERSON, answer, Usage())
         return TurnResult(spent, answer)
 
     def _call(self, decision: CallTool, spent: Spent) -> TurnRun:
-        yield Called(spent.steps, decision.tool, decision.arguments, decision.reason)
+        yield e.Called(spent.steps, decision.tool, decision.arguments, decision.reason)
         try:
             answer = call_tool(self.tools, decision.tool, decision.arguments)
         except RejectedError as rejected:
-            yield Refused(spent.steps, decision.tool, "call", (str(rejected),))
+            yield e.Refused(spent.steps, decision.tool, "call", (str(rejected),))
             return refusal_result(rejected, spent)
-        yield Answered(spent.steps, decision.tool, answer.text, answer.usage)
+        yield e.Answered(spent.steps, decision.tool, answer.text, answer.usage)
         return TurnResult(replace(spent, refused=0, usage=spent.usage + answer.usage), answer.text)
 
     def _act(self, decision: Act, spent: Spent) -> TurnRun:
@@ -275,7 +263,7 @@ class Session:
         again, self._interrupted = self._interrupted, None
         action_id, logged = (again.action_id, again.logged) if again else (uuid4().hex, frozenset())
         if again is None:
-            yield Proposed(spent.steps, decision.action, decision.reason, self.simulator.scene.version, action_id)
+            yield e.Proposed(spent.steps, decision.action, decision.reason, self.simulator.scene.version, action_id)
         feedback: list[str] = []
         done: list[str] = []
         try:
@@ -286,7 +274,7 @@ class Session:
                     yield from action_events(spent.steps, step)
                 feedback += [self.step_writer(step)] if self.step_writer else step_text(step)
         except RejectedError as rejected:
-            yield Refused(spent.steps, decision.action, cause_of(rejected), rejected.reasons)
+            yield e.Refused(spent.steps, decision.action, cause_of(rejected), rejected.reasons)
             if self.reprompt or not isinstance(rejected, Infeasible):
                 feedback.append(f"{decision.action} was refused: {'; '.join(rejected.reasons)}")
                 spent = replace(spent, refused=spent.refused + 1)
@@ -298,7 +286,7 @@ class Session:
         """Execute a whole solution: a refused action is skipped, or ends the turn if the solution is not final."""
         refused = decision.refused
         if self._interrupted is None:
-            yield Solved(spent.steps, decision.actions, decision.reason, decision.final)
+            yield e.Solved(spent.steps, decision.actions, decision.reason, decision.final)
         result = TurnResult(spent, decision.told, decision.done, refused=refused > 0)
         for action in decision.actions[decision.tried :]:
             over = None if self._interrupted else self._time_over()
@@ -317,7 +305,7 @@ class Session:
         return replace(result, ending=("done", done_text(result.done)))
 
 
-def _outcome(decision: Done | GiveUp) -> Outcome:
+def _outcome(decision: Done | GiveUp) -> e.Outcome:
     if isinstance(decision, Done):
         return "done"
     return "impossible" if decision.impossible else "given_up"
@@ -341,7 +329,7 @@ def ends_session(action: str) -> bool:
     return parse_action(action).name == DONE
 
 
-def cause_of(rejected: RejectedError) -> Cause:
+def cause_of(rejected: RejectedError) -> e.Cause:
     """Return the cause of a refusal; of several unmet requirements the first decides."""
     match rejected:
         case Infeasible():

@@ -16,42 +16,27 @@ from scenecypher.importers.pddl.domain_data import (
     DomainAction,
     domain_from_document,
 )
-from scenecypher.planner.actions.operator import (
-    AGENT,
-    Become,
-    Cease,
-    Choose,
-    Effect,
-    ForEach,
-    Operator,
-    Parameter,
-    Relate,
-    Repair,
-    Requirement,
-    Unrelate,
-    When,
-    asks_empty_hand,
-)
+from scenecypher.planner.actions import operator as op
 from scenecypher.planner.vocabularies.vocabulary import Planning, Vocabulary, Words
 
-IN_HAND: Final = Choose(
-    "in_hand", (c.And((c.HeldBy("in_hand", AGENT), c.Not(c.PropertyEquals("in_hand", "name", "")))),)
+IN_HAND: Final = op.Choose(
+    "in_hand", (c.And((c.HeldBy("in_hand", op.AGENT), c.Not(c.PropertyEquals("in_hand", "name", "")))),)
 )
 """What the agent holds; no name is empty, and asking for it makes the name known to the message."""
 
 
-def operators_of_domain(domain: Domain) -> dict[str, Operator]:
+def operators_of_domain(domain: Domain) -> dict[str, op.Operator]:
     """Return the operators of a domain, and of those that the scene has besides, by name."""
     return {action.name: _operator(action, domain) for action in domain.all_actions}
 
 
-def _operator(action: DomainAction, domain: Domain) -> Operator:
+def _operator(action: DomainAction, domain: Domain) -> op.Operator:
     constants = {node: f"the_{number}" for number, node in enumerate(_constants(action))}
-    choose = tuple(Choose(var, (c.Same(var, node),)) for node, var in constants.items())
-    empty = any(asks_empty_hand(it.condition) for it in action.requires)
-    return Operator(
+    choose = tuple(op.Choose(var, (c.Same(var, node),)) for node, var in constants.items())
+    empty = any(op.asks_empty_hand(it.condition) for it in action.requires)
+    return op.Operator(
         action.name,
-        tuple(Parameter(it.name, " or ".join(it.types) or "any node") for it in action.parameters),
+        tuple(op.Parameter(it.name, " or ".join(it.types) or "any node") for it in action.parameters),
         tuple(_requirement(it, domain) for it in action.requires),
         tuple(_effect(it, constants) for it in action.effects),
         action.words,
@@ -64,35 +49,35 @@ def _constants(action: DomainAction) -> Iterator[c.Id]:
     yield from dict.fromkeys(node for it in action.effects for node in it.nodes if isinstance(node, c.Id))
 
 
-def _requirement(required: ActionRequirement, domain: Domain) -> Requirement:
+def _requirement(required: ActionRequirement, domain: Domain) -> op.Requirement:
     if required.of_type:
-        return Requirement(required.condition, required.words, "affordance")
+        return op.Requirement(required.condition, required.words, "affordance")
     message = f"{required.words} does not hold"
-    if asks_empty_hand(required.condition):
-        message += f": {{{AGENT}}} HOLDS {{{IN_HAND.var}}}"
-    return Requirement(required.condition, message, repair=_repair(required.condition, domain))
+    if op.asks_empty_hand(required.condition):
+        message += f": {{{op.AGENT}}} HOLDS {{{IN_HAND.var}}}"
+    return op.Requirement(required.condition, message, repair=_repair(required.condition, domain))
 
 
-def _effect(effect: ActionEffect, constants: Mapping[c.Id, str]) -> Effect:
+def _effect(effect: ActionEffect, constants: Mapping[c.Id, str]) -> op.Effect:
     x, *others = (constants[node] if isinstance(node, c.Id) else node for node in effect.nodes)
     form, made = effect.form, _state_change(effect, x)
     if form.how == "relation":
-        relate = Relate(x, form.word, others[0])
-        made = relate if effect.holds else Unrelate(x, (form.word,), others[0], directed=True)
+        relate = op.Relate(x, form.word, others[0])
+        made = relate if effect.holds else op.Unrelate(x, (form.word,), others[0], directed=True)
     *outer, last = effect.each or (None,)
     if last is None:
-        return made if effect.when == c.ALWAYS else When(effect.when, (made,))
-    made = ForEach(last[0], c.And((last[1], effect.when)), (made,))
+        return made if effect.when == c.ALWAYS else op.When(effect.when, (made,))
+    made = op.ForEach(last[0], c.And((last[1], effect.when)), (made,))
     for var, where in reversed([it for it in outer if it is not None]):
-        made = ForEach(var, where, (made,))
+        made = op.ForEach(var, where, (made,))
     return made
 
 
-def _state_change(effect: ActionEffect, x: str) -> Effect:
+def _state_change(effect: ActionEffect, x: str) -> op.Effect:
     form = effect.form
     if effect.holds:
-        return Become(x, form.word, instead_of=form.otherwise)
-    return Cease(x, form.word) if form.otherwise is None else Become(x, form.otherwise, instead_of=form.word)
+        return op.Become(x, form.word, instead_of=form.otherwise)
+    return op.Cease(x, form.word) if form.otherwise is None else op.Become(x, form.otherwise, instead_of=form.word)
 
 
 # --- corrections: an action whose effect is another's missing precondition
@@ -107,7 +92,7 @@ class _Wanted:
     holds: bool
 
 
-def _repair(condition: c.Condition, domain: Domain) -> Repair | None:
+def _repair(condition: c.Condition, domain: Domain) -> op.Repair | None:
     """Return the first action of the domain with the effect that `condition` asks for; None for no single fact."""
     found = _achiever(condition, domain)
     return _repair_by(*found, domain) if found else None
@@ -130,8 +115,8 @@ def _wanted(condition: c.Condition) -> _Wanted | None:
             return _Wanted(state, (x,), holds=True)
         case c.Related(source, type_, target):
             return _Wanted(type_, (source, target), holds=True)
-        case _ if asks_empty_hand(condition):
-            return _Wanted("HOLDS", (AGENT, IN_HAND.var), holds=False)
+        case _ if op.asks_empty_hand(condition):
+            return _Wanted("HOLDS", (op.AGENT, IN_HAND.var), holds=False)
         case c.Not(part):
             inner = _wanted(part)
             return replace(inner, holds=not inner.holds) if inner else None
@@ -144,7 +129,7 @@ def _unified(effect: ActionEffect, wanted: _Wanted) -> dict[str, str] | None:
         return None
     bound: dict[str, str] = {}
     for mine, theirs in zip(effect.nodes, wanted.nodes, strict=True):
-        if isinstance(mine, c.Id) or isinstance(theirs, c.Id) or AGENT in {mine, theirs}:
+        if isinstance(mine, c.Id) or isinstance(theirs, c.Id) or op.AGENT in {mine, theirs}:
             if mine != theirs:
                 return None
         elif bound.setdefault(mine, theirs) != theirs:
@@ -152,12 +137,12 @@ def _unified(effect: ActionEffect, wanted: _Wanted) -> dict[str, str] | None:
     return bound
 
 
-def _repair_by(action: DomainAction, bound: Mapping[str, str], domain: Domain) -> Repair:
+def _repair_by(action: DomainAction, bound: Mapping[str, str], domain: Domain) -> op.Repair:
     """Return the repair by an action; each of its other parameters is chosen so that its own precondition holds.
 
     If no node meets all of it, one will do that meets what no action could make true.
     """
-    names = {**bound, AGENT: AGENT}
+    names = {**bound, op.AGENT: op.AGENT}
     chosen = []
     parts = [part for it in action.requires for part in c.conjuncts(it.condition)]
     for parameter in action.parameters:
@@ -165,12 +150,12 @@ def _repair_by(action: DomainAction, bound: Mapping[str, str], domain: Domain) -
             continue
         var = f"fit_{parameter.name}"[:64]
         names[parameter.name] = var
-        known = {it.name for it in action.parameters if it.name in names} | {AGENT}
+        known = {it.name for it in action.parameters if it.name in names} | {op.AGENT}
         fitting = [part for part in parts if parameter.name in c.free_variables(part) <= known]
         needed = [part for part in fitting if _achiever(part, domain) is None]
         among = (c.And(tuple(c.renamed(part, names, prefix="fit_") for part in wanted)) for wanted in (fitting, needed))
-        chosen.append(Choose(var, tuple(dict.fromkeys(among))))
-    return Repair(action.name, tuple(names[it.name] for it in action.parameters), tuple(chosen), tells_choices=True)
+        chosen.append(op.Choose(var, tuple(dict.fromkeys(among))))
+    return op.Repair(action.name, tuple(names[it.name] for it in action.parameters), tuple(chosen), tells_choices=True)
 
 
 def vocabulary_of(name: str, base: Vocabulary, actions: str) -> Vocabulary:

@@ -23,19 +23,8 @@ from typing import Final
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
+from scenecypher.planner.prompts import replies
 from scenecypher.planner.prompts.past import TurnForm, chat, turn_messages
-from scenecypher.planner.prompts.replies import (
-    SOLUTION_FORM,
-    STEP_FORM,
-    ReActStep,
-    ask_in_text,
-    check_known_call,
-    parse_arguments,
-    parse_solution,
-    parse_step,
-    solution_text,
-    written_argument,
-)
 from scenecypher.planner.prompts.texts import environment_explanation, functions, prompts_beside, worked_examples
 from scenecypher.planner.sessions.method import Act, CallTool, Decision, Done, Memory, Solve, Think, Turn
 from scenecypher.planner.sessions.tools import tools_of
@@ -57,15 +46,15 @@ class React:
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
-        return ask_in_text(self._model, chat(self._system(memory), memory, TURNS), self._read)
+        return replies.ask_in_text(self._model, chat(self._system(memory), memory, TURNS), self._read)
 
     def _system(self, memory: Memory) -> str:
         text = PROMPTS["react"].format(
             environment=environment_explanation(self._vocabulary),
             actions=memory.actions,
             calls=self._annotations(),
-            solution=SOLUTION_FORM,
-            form=STEP_FORM.format(example=self._example),
+            solution=replies.SOLUTION_FORM,
+            form=replies.STEP_FORM.format(example=self._example),
         )
         examples = worked_examples(self._name, self._vocabulary, memory.instruction) if self._examples else ""
         return "\n\n".join(filter(None, (text, examples)))
@@ -83,14 +72,14 @@ class React:
         return "\n".join([*graph_calls, *(tool.annotation for tool in self._tools.values())])
 
     def _read(self, text: str) -> Decision:
-        step = parse_step(text, self._example)
+        step = replies.parse_step(text, self._example)
         if step.name == FINISH:
-            return parse_solution(step.written, self._vocabulary, reason=step.thought, final=self._final)
-        check_known_call(step.name, (*self._graph_calls, *self._tools, FINISH))
+            return replies.parse_solution(step.written, self._vocabulary, reason=step.thought, final=self._final)
+        replies.check_known_call(step.name, (*self._graph_calls, *self._tools, FINISH))
         if step.name in self._tools:
-            return CallTool(step.name, parse_arguments(step, self._tools[step.name].arguments), step.thought)
+            return CallTool(step.name, replies.parse_arguments(step, self._tools[step.name].arguments), step.thought)
         names = ("node_id",) if CALLS[step.name].takes_node else ()
-        return CallTool(step.name, parse_arguments(step, names), step.thought)
+        return CallTool(step.name, replies.parse_arguments(step, names), step.thought)
 
 
 def _observation(_: Decision, turn: Turn) -> str:
@@ -98,13 +87,13 @@ def _observation(_: Decision, turn: Turn) -> str:
 
 
 def _call_text(call: CallTool) -> str:
-    written = ", ".join(map(written_argument, call.arguments.values()))
-    return str(ReActStep(call.reason, call.tool, written))
+    written = ", ".join(map(replies.written_argument, call.arguments.values()))
+    return str(replies.ReActStep(call.reason, call.tool, written))
 
 
 TURNS: Final = (
     TurnForm(CallTool, _call_text, _observation),
-    TurnForm(Solve, lambda it: str(ReActStep(it.reason, FINISH, solution_text(it))), _observation),
+    TurnForm(Solve, lambda it: str(replies.ReActStep(it.reason, FINISH, replies.solution_text(it))), _observation),
 )
 
 
@@ -131,7 +120,7 @@ class ReactAlfworld:
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next action and its tokens. Raises ReplyRejected after three unusable replies."""
         reason = _last_thought(memory)
-        return ask_in_text(self._model, self._prompt(memory), lambda text: self._read(text, reason))
+        return replies.ask_in_text(self._model, self._prompt(memory), lambda text: self._read(text, reason))
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
         text = PROMPTS["react_alfworld"].format(
@@ -164,7 +153,7 @@ class ReactAlfworld:
             raise ReplyRejected(
                 f"it is no action; reply in this form:\n{PROMPTS['react_alfworld_form'].format(example=self._example)}"
             )
-        check_known_call(called[1], self._names)
+        replies.check_known_call(called[1], self._names)
         return self._action(called[1], called[2].strip(), reason)
 
     def _action(self, name: str, written: str, reason: str) -> Decision:

@@ -25,20 +25,8 @@ from typing import Final
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
+from scenecypher.planner.prompts import replies
 from scenecypher.planner.prompts.past import TurnForm, chat, under
-from scenecypher.planner.prompts.replies import (
-    SOLUTION_FORM,
-    STEP_FORM,
-    ReActStep,
-    ask_in_text,
-    check_known_call,
-    format_sections,
-    parse_arguments,
-    parse_solution,
-    parse_step,
-    required_section,
-    solution_text,
-)
 from scenecypher.planner.prompts.texts import environment_explanation, prompts_beside, worked_examples
 from scenecypher.planner.sessions.method import Ask, CallTool, Decision, Memory, Solve
 from scenecypher.planner.sessions.recipe import SceneAccess
@@ -56,17 +44,17 @@ LIMITED: Final = CALL_SETS["react-limit"]
 TURNS: Final = (
     TurnForm(
         Ask,
-        lambda it: format_sections(explanation=it.reason, mode="QUERY", content=it.question),
+        lambda it: replies.format_sections(explanation=it.reason, mode="QUERY", content=it.question),
         under("The Retriever's answer:"),
     ),
     TurnForm(
         CallTool,
-        lambda it: format_sections(explanation=it.reason, mode="TOOL", content=str(it.arguments["message"])),
+        lambda it: replies.format_sections(explanation=it.reason, mode="TOOL", content=str(it.arguments["message"])),
         under("The result of the tool:"),
     ),
     TurnForm(
         Solve,
-        lambda it: format_sections(explanation=it.reason, mode="SOLUTION", content=solution_text(it)),
+        lambda it: replies.format_sections(explanation=it.reason, mode="SOLUTION", content=replies.solution_text(it)),
         under("What came of it:"),
     ),
 )
@@ -84,7 +72,7 @@ class Sg2:
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
-        return ask_in_text(self.model, chat(self._system(memory), memory, TURNS), self._read)
+        return replies.ask_in_text(self.model, chat(self._system(memory), memory, TURNS), self._read)
 
     @property
     def _modes(self) -> tuple[str, ...]:
@@ -109,24 +97,24 @@ class Sg2:
     @property
     def _form(self) -> str:
         """The form of a reply, as text for the model."""
-        contents = (PROMPTS[f"{mode}_content"].format(form=SOLUTION_FORM) for mode in self._modes)
+        contents = (PROMPTS[f"{mode}_content"].format(form=replies.SOLUTION_FORM) for mode in self._modes)
         *names, last = map(str.upper, self._modes)
         return PROMPTS["form_of_reply"].format(names=f"{', '.join(names)} and {last}", contents="\n".join(contents))
 
     def _read(self, text: str) -> Decision:
         """Parse a reply. Raises ReplyRejected if a part is missing or the mode is unknown."""
-        said = required_section(text, "mode", self._form).upper().strip(" *.`")
+        said = replies.required_section(text, "mode", self._form).upper().strip(" *.`")
         mode = said.replace("TOOL-CALL", "TOOL").replace("TOOL CALL", "TOOL")
         if mode == "TOOL" and not tools_of(self.vocabulary):
             raise ReplyRejected("there are no tools in this environment; choose QUERY or SOLUTION")
-        reason, content = (required_section(text, name, self._form) for name in ("explanation", "content"))
+        reason, content = (replies.required_section(text, name, self._form) for name in ("explanation", "content"))
         match mode:
             case "QUERY":
                 return Ask(content, reason)
             case "TOOL":
                 return CallTool(TOOL_CALLER, {"message": content}, reason)
             case "SOLUTION":
-                return parse_solution(content, self.vocabulary, reason=reason, final=self.final)
+                return replies.parse_solution(content, self.vocabulary, reason=reason, final=self.final)
         raise ReplyRejected(f"its mode is {mode[:40]!r}; reply in this form:\n{self._form}")
 
 
@@ -141,7 +129,7 @@ class LimitedRetriever:
         api, usage = GraphApi(self.access.reader), Usage()
         messages: tuple[Message, ...] = (self._system(scene), Message("user", f"Query: {question}"))
         for _ in range(MAX_CALLS):
-            step, usage = ask_in_text(self.access.model, messages, _read_call, spent=usage)
+            step, usage = replies.ask_in_text(self.access.model, messages, _read_call, spent=usage)
             if step.name == ANSWER:
                 return Retrieval(question, "answered", step.written.strip("\"'` "), (), usage)
             result = f"Observation: {_observation(api, step)}"
@@ -154,22 +142,22 @@ class LimitedRetriever:
             environment=environment_explanation(vocabulary),
             schema=self.access.schema or schema_text(occurring, vocabulary=vocabulary, names=False),
             calls="\n".join(f"{name}(node_id): {CALLS[name].description}" for name in LIMITED),
-            form=STEP_FORM.format(example="get_attrs(node_id)"),
+            form=replies.STEP_FORM.format(example="get_attrs(node_id)"),
         )
         return Message("system", text)
 
 
-def _observation(api: GraphApi, step: ReActStep) -> str:
+def _observation(api: GraphApi, step: replies.ReActStep) -> str:
     """Return the result of a call as JSON, or the reason of its rejection."""
     try:
-        return json.dumps(run_call(api, step.name, parse_arguments(step, ("node_id",))), ensure_ascii=False)
+        return json.dumps(run_call(api, step.name, replies.parse_arguments(step, ("node_id",))), ensure_ascii=False)
     except RejectedError as rejected:
         return str(rejected)
 
 
-def _read_call(text: str) -> ReActStep:
-    step = parse_step(text, "get_attrs(node_id)")
-    check_known_call(step.name, (*LIMITED, ANSWER))
+def _read_call(text: str) -> replies.ReActStep:
+    step = replies.parse_step(text, "get_attrs(node_id)")
+    replies.check_known_call(step.name, (*LIMITED, ANSWER))
     if step.name == ANSWER and not step.written:
         raise ReplyRejected("the answer is empty; give it between the brackets")
     return step

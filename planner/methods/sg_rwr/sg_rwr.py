@@ -29,17 +29,8 @@ from scenecypher.chat.clean import clean_cypher
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
+from scenecypher.planner.prompts import replies
 from scenecypher.planner.prompts.past import TurnForm, chat, under
-from scenecypher.planner.prompts.replies import (
-    SOLUTION_FORM,
-    ask_in_text,
-    extract_program,
-    format_sections,
-    parse_sections,
-    parse_solution,
-    said_before,
-    solution_text,
-)
 from scenecypher.planner.prompts.texts import environment_explanation, prompts_beside, required_examples
 from scenecypher.planner.sessions.method import Ask, CallTool, Decision, GiveUp, Memory, Solve, Turn
 from scenecypher.planner.sessions.recipe import SceneAccess
@@ -63,17 +54,17 @@ MAX_PROGRAMS: Final = 5
 TURNS: Final = (
     TurnForm(
         Ask,
-        lambda it: format_sections(explanation=it.reason, query=it.question),
+        lambda it: replies.format_sections(explanation=it.reason, query=it.question),
         under("The Retriever's answer:"),
     ),
     TurnForm(
         CallTool,
-        lambda it: format_sections(explanation=it.reason, code=_fenced(it)),
+        lambda it: replies.format_sections(explanation=it.reason, code=_fenced(it)),
         under("The output of the code:"),
     ),
     TurnForm(
         Solve,
-        lambda it: f"{format_sections(summary=it.reason, actions=solution_text(it))}\n\n{TERMINATE}",
+        lambda it: f"{replies.format_sections(summary=it.reason, actions=replies.solution_text(it))}\n\n{TERMINATE}",
         under("What came of it:"),
     ),
 )
@@ -96,7 +87,7 @@ class SgRwr:
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next decision and tokens. Raises ReplyRejected after three unusable replies, and InputError."""
-        decision, usage = ask_in_text(self.model, chat(self._system(memory), memory, TURNS), self._read)
+        decision, usage = replies.ask_in_text(self.model, chat(self._system(memory), memory, TURNS), self._read)
         if isinstance(decision, str):
             return self._translate(decision, memory, spent=usage)
         return decision, usage
@@ -120,13 +111,13 @@ class SgRwr:
 
     def _read(self, text: str) -> Decision | str:
         """Return a decision, or for RwR-Text the plan in words. Raises ReplyRejected."""
-        parts = parse_sections(text)
+        parts = replies.parse_sections(text)
         if TERMINATE in text:
             return self._solution({name: part.replace(TERMINATE, "").strip() for name, part in parts.items()})
         if "code" in parts and self.code:
-            return _python_call(extract_program(parts["code"]), said_before(text, "code"))
+            return _python_call(replies.extract_program(parts["code"]), replies.said_before(text, "code"))
         if parts.get("query"):
-            return Ask(parts["query"], said_before(text, "query"))
+            return Ask(parts["query"], replies.said_before(text, "query"))
         kinds = "a [Query], [Code] or" if self.code else "a [Query] or"
         raise ReplyRejected(f"it holds neither {kinds} the solution with {TERMINATE}; reply in one of these forms")
 
@@ -136,15 +127,15 @@ class SgRwr:
         text = parts.get("actions") or parts.get("answer")
         if not text:
             raise ReplyRejected(f"{TERMINATE} stands there without [Actions] or [Answer]; give the whole solution")
-        return parse_solution(text, self.vocabulary, reason=parts.get("summary", ""), final=self.final)
+        return replies.parse_solution(text, self.vocabulary, reason=parts.get("summary", ""), final=self.final)
 
     def _translate(self, plan: str, memory: Memory, *, spent: Usage) -> tuple[Decision, Usage]:
         """Translate a plan in words into actions, like RwR-Text's action translator (4.2)."""
-        system = PROMPTS["translator"].format(actions=memory.actions, form=SOLUTION_FORM)
-        return ask_in_text(
+        system = PROMPTS["translator"].format(actions=memory.actions, form=replies.SOLUTION_FORM)
+        return replies.ask_in_text(
             self.model,
             (Message("system", system), Message("user", f"The plan:\n{plan}")),
-            lambda text: parse_solution(text, self.vocabulary, reason=plan, final=self.final),
+            lambda text: replies.parse_solution(text, self.vocabulary, reason=plan, final=self.final),
             spent=spent,
         )
 
@@ -172,7 +163,7 @@ class SummarizingRetriever:
         messages, usage = self._opening(question, scene), Usage()
         cypher: str | None = None
         for _ in range(MAX_QUERIES + 1):
-            (reply, is_summary), usage = ask_in_text(self.access.model, messages, _read_retrieval, spent=usage)
+            (reply, is_summary), usage = replies.ask_in_text(self.access.model, messages, _read_retrieval, spent=usage)
             if is_summary:
                 return Retrieval(question, "answered", reply, (), usage, cypher=cypher)
             result, has_run = self._run(reply)
@@ -187,7 +178,7 @@ class SummarizingRetriever:
             schema=self.access.schema or schema_text(occurring, question, vocabulary=vocabulary, names=False),
             rows=ROWS_SHOWN,
         )
-        return Message("system", system), Message("user", format_sections(query=question))
+        return Message("system", system), Message("user", replies.format_sections(query=question))
 
     def _run(self, cypher: str) -> tuple[str, bool]:
         try:
@@ -200,7 +191,7 @@ def _read_retrieval(text: str) -> tuple[str, bool]:
     """Return the final summary and True, or a query and False. Raises ReplyRejected."""
     if END_MARK in text:
         said = text.replace(END_MARK, "").strip()
-        summary = parse_sections(said).get("summary", said)
+        summary = replies.parse_sections(said).get("summary", said)
         if not summary:
             raise ReplyRejected(f"the summary is empty; give it before {END_MARK}")
         return summary, True
@@ -233,9 +224,9 @@ class SingleCoder:
             schema=memory.schema,
             actions=memory.actions,
             tools=tools_text(self.vocabulary, query=True),
-            form=SOLUTION_FORM,
+            form=replies.SOLUTION_FORM,
         )
-        return ask_in_text(self.model, chat(system, memory, PROGRAM_TURNS), _read_program)
+        return replies.ask_in_text(self.model, chat(system, memory, PROGRAM_TURNS), _read_program)
 
     def _solution(self, memory: Memory) -> Decision | None:
         last = memory.turns[-1] if memory.turns else None
@@ -243,13 +234,13 @@ class SingleCoder:
             return None
         try:
             line = last.feedback.strip().splitlines()[-1]
-            return parse_solution(line, self.vocabulary, reason=last.decision.reason, final=self.final)
+            return replies.parse_solution(line, self.vocabulary, reason=last.decision.reason, final=self.final)
         except ReplyRejected:
             return None
 
 
 def _read_program(text: str) -> Decision:
-    code = extract_program(text)
+    code = replies.extract_program(text)
     if not code:
         raise ReplyRejected("it holds no program; write one in a ```python block")
     return CallTool(PROGRAM, {"code": code})
@@ -263,5 +254,7 @@ def _asked_again(_: CallTool, turn: Turn) -> str:
 
 PROGRAM_TURNS: Final = (
     TurnForm(CallTool, _fenced, _asked_again),
-    TurnForm(Solve, lambda _: "", lambda it, turn: f"The solution {solution_text(it)} did not work: {turn.feedback}"),
+    TurnForm(
+        Solve, lambda _: "", lambda it, turn: f"The solution {replies.solution_text(it)} did not work: {turn.feedback}"
+    ),
 )

@@ -15,30 +15,8 @@ from dataclasses import replace
 from itertools import filterfalse
 from typing import Final
 
-from scenecypher.db.condition import (
-    And,
-    Condition,
-    Exists,
-    HasAffordance,
-    HasState,
-    HeldBy,
-    Not,
-    Or,
-    Related,
-    Within,
-    conjuncts,
-)
-from scenecypher.planner.actions.operator import (
-    AGENT,
-    Become,
-    Effect,
-    ForEach,
-    Operator,
-    Relate,
-    Unrelate,
-    When,
-    simple_effects,
-)
+import scenecypher.db.condition as c
+from scenecypher.planner.actions import operator as op
 from scenecypher.planner.vocabularies.virtualhome import moves, things
 from scenecypher.planner.vocabularies.virtualhome.terms import any_class, is_close
 from scenecypher.planner.vocabularies.vocabulary import Operators
@@ -61,52 +39,54 @@ WALK_EFFECTS: Final = moves.come_close("room")
 """The agent comes close to `x`; what it holds comes to be inside the room that it walks to."""
 
 
-def is_closed(x: str) -> Condition:
+def is_closed(x: str) -> c.Condition:
     """Return the condition that `x` is closed or can't be opened."""
-    return Or((HasState(x, "closed"), Not(HasAffordance(x, "can_open"))))
+    return c.Or((c.HasState(x, "closed"), c.Not(c.HasAffordance(x, "can_open"))))
 
 
-def treat_contents(x: str, affordance: str, precondition: Condition) -> tuple[Effect, ...]:
+def treat_contents(x: str, affordance: str, precondition: c.Condition) -> tuple[op.Effect, ...]:
     """Return effects on the contents of the appliance `x`, if `precondition` holds before the completing action.
 
     Contents are read only if `x` has `affordance`, which every `x` of the action has.
     """
     return tuple(
-        When(And((HasAffordance(x, affordance), any_class(x, classes), precondition)), _contents(x, state))
+        op.When(c.And((c.HasAffordance(x, affordance), any_class(x, classes), precondition)), _contents(x, state))
         for state, classes in OUTCOMES.items()
     )
 
 
-def treat_inserted(x: str, appliance: str) -> tuple[Effect, ...]:
+def treat_inserted(x: str, appliance: str) -> tuple[op.Effect, ...]:
     """Return effects on `x`, put into the running appliance, and on its contents.
 
     An appliance that can be opened must be open for that, so it starts only when it is closed.
     """
-    running = And((HasState(appliance, "on"), Not(HasAffordance(appliance, "can_open"))))
+    running = c.And((c.HasState(appliance, "on"), c.Not(c.HasAffordance(appliance, "can_open"))))
     return tuple(
         effect
         for state, classes in OUTCOMES.items()
         for effect in (
-            When(And((any_class(appliance, classes), running)), (Become(x, state),)),
-            When(And((HasAffordance(x, "grabbable"), any_class(appliance, classes), running)), _contents(x, state)),
+            op.When(c.And((any_class(appliance, classes), running)), (op.Become(x, state),)),
+            op.When(
+                c.And((c.HasAffordance(x, "grabbable"), any_class(appliance, classes), running)), _contents(x, state)
+            ),
         )
     )
 
 
-def treat_put_back() -> tuple[Effect, ...]:
+def treat_put_back() -> tuple[op.Effect, ...]:
     """Return the effects of `treat_inserted` for `put_back` of `x` into the appliance that it was taken out of."""
-    back = And((Related("x", "TAKEN_OUT_OF", "y"), HeldBy("x", AGENT), is_close("y")))
-    return (When(back, treat_inserted("x", "y")),)
+    back = c.And((c.Related("x", "TAKEN_OUT_OF", "y"), c.HeldBy("x", op.AGENT), is_close("y")))
+    return (op.When(back, treat_inserted("x", "y")),)
 
 
-def _contents(x: str, state: str) -> tuple[Effect, ...]:
+def _contents(x: str, state: str) -> tuple[op.Effect, ...]:
     """Return the effect on what is in `x`, and on what that holds; not on what lies on `x`."""
-    deeper = Exists("holder", And((Related("holder", "INSIDE", x), Within("content", "holder", CONTAINMENT))))
-    held = And((Within("content", x, CONTAINMENT), Or((Related("content", "INSIDE", x), deeper))))
-    return (ForEach("content", held, (Become("content", state),)),)
+    deeper = c.Exists("holder", c.And((c.Related("holder", "INSIDE", x), c.Within("content", "holder", CONTAINMENT))))
+    held = c.And((c.Within("content", x, CONTAINMENT), c.Or((c.Related("content", "INSIDE", x), deeper))))
+    return (op.ForEach("content", held, (op.Become("content", state),)),)
 
 
-def with_effects(name: str, effects: tuple[Effect, ...]) -> Operator:
+def with_effects(name: str, effects: tuple[op.Effect, ...]) -> op.Operator:
     """Return an operator with additional effects."""
     return replace(OPERATORS[name], effects=(*OPERATORS[name].effects, *effects))
 
@@ -116,7 +96,7 @@ EXTENDED: Final = {
     "walk": replace(OPERATORS["walk"], effects=WALK_EFFECTS),
     "run": replace(OPERATORS["run"], effects=WALK_EFFECTS),
     "find": replace(OPERATORS["find"], effects=moves.find_effects(WALK_EFFECTS)),
-    "close": with_effects("close", treat_contents("x", "can_open", HasState("x", "on"))),
+    "close": with_effects("close", treat_contents("x", "can_open", c.HasState("x", "on"))),
     "switch_on": with_effects("switch_on", treat_contents("x", "has_switch", is_closed("x"))),
     "put_in": with_effects("put_in", treat_inserted("x", "y")),
     "put_back": with_effects("put_back", treat_put_back()),
@@ -138,34 +118,34 @@ def simplify_operators(operators: Operators) -> Operators:
     return {**kept, "grab": _grab_without_origin(kept["grab"]), "walk": replace(kept["walk"], effects=effects)}
 
 
-def _in_stated_rooms(operator: Operator) -> Operator:
+def _in_stated_rooms(operator: op.Operator) -> op.Operator:
     """Return an operator that chooses only rooms that a node is INSIDE itself, over nothing in between."""
     choices = (replace(it, among=tuple(filterfalse(_is_path, it.among))) for it in operator.choose)
     return replace(operator, choose=tuple(choices))
 
 
-def _is_path(where: Condition) -> bool:
-    return any(isinstance(part, Within) for part in conjuncts(where))
+def _is_path(where: c.Condition) -> bool:
+    return any(isinstance(part, c.Within) for part in c.conjuncts(where))
 
 
-def _held_in_a_room(effect: Effect) -> Effect:
+def _held_in_a_room(effect: op.Effect) -> op.Effect:
     """Return an effect by which what is held leaves the room alone: what it was CLOSE to, it left when grabbed."""
     match effect:
-        case ForEach("held", _, (Unrelate("held"), *others)):
-            return replace(effect, effects=(Unrelate("held", ("INSIDE",), directed=True), *others))
+        case op.ForEach("held", _, (op.Unrelate("held"), *others)):
+            return replace(effect, effects=(op.Unrelate("held", ("INSIDE",), directed=True), *others))
         case _:
             return effect
 
 
-def _grab_without_origin(grab: Operator) -> Operator:
+def _grab_without_origin(grab: op.Operator) -> op.Operator:
     """Return `grab` that only records that an object was taken, not from where: nothing puts it back.
 
     The origin is the first by id of the nodes close to the object, which changes with every step.
     """
     effects = tuple(effect for effect in grab.effects if not _mentions_origin(effect))
     choose = tuple(choice for choice in grab.choose if choice.var != "origin")
-    return replace(grab, effects=(*effects, Relate("x", "TAKEN_FROM", "x")), choose=choose)
+    return replace(grab, effects=(*effects, op.Relate("x", "TAKEN_FROM", "x")), choose=choose)
 
 
-def _mentions_origin(effect: Effect) -> bool:
-    return any("origin" in (it.source, it.target) for it in simple_effects([effect]) if isinstance(it, Relate))
+def _mentions_origin(effect: op.Effect) -> bool:
+    return any("origin" in (it.source, it.target) for it in op.simple_effects([effect]) if isinstance(it, op.Relate))
