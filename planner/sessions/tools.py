@@ -9,7 +9,8 @@ from typing import Any, Final
 from scenecypher.chat.clean import clean_cypher
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.errors import ActionRefused, ReplyRejected, UnknownReference, did_you_mean
+from scenecypher.db.store.reference import resolve_reference
+from scenecypher.errors import ActionRefused, ReplyRejected, UnknownReference
 from scenecypher.planner.actions.execution import NO_AGENT
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
@@ -25,8 +26,8 @@ from scenecypher.retriever.graph_api import CALL_SETS, GraphApi
 from scenecypher.retriever.retrieval import SceneReader
 
 
-def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, Operator]) -> SceneGraph:
-    """Return the graph after the plan of its first agent.
+def rehearse(graph: SceneGraph, plan: Sequence[str], operators: Mapping[str, Operator]) -> None:
+    """Carry out a plan of the first agent in memory.
 
     Raises ActionRefused, UnknownReference at the first infeasible action; the message has its number.
     """
@@ -35,33 +36,14 @@ def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, 
         raise ActionRefused("plan", [NO_AGENT])
     for number, action in enumerate(plan, 1):
         try:
-            call = _resolve_names(parse_action(action), graph)
+            call = parse_action(action)
             operator_of(call, operators)  # raises if there is none
-            graph = apply_call(call, graph, operators=operators, agent=agent)
+            ids = tuple(resolve_reference(graph, word) for word in call.arguments)
+            graph = apply_call(ActionCall(call.name, ids), graph, operators=operators, agent=agent)
         except ActionRefused as refused:
             raise ActionRefused(f"step {number}, {action}", refused.reasons) from refused
         except UnknownReference as unknown:
             raise UnknownReference(f"step {number}, {action}: {unknown}") from unknown
-    return graph
-
-
-def _resolve_names(call: ActionCall, graph: SceneGraph) -> ActionCall:
-    """Replace unique names and classes by ids. Raises UnknownReference."""
-    return ActionCall(call.name, tuple(_id_of(word, graph) for word in call.arguments))
-
-
-def _id_of(word: str, graph: SceneGraph) -> str:
-    if word in graph:
-        return word
-    nodes = graph.nodes.values()
-    for found in ([it.id for it in nodes if it.name == word], [it.id for it in nodes if it.class_ == word]):
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise UnknownReference(f"{word[:100]!r} can mean several nodes: {', '.join(sorted(found)[:10])}; use an id")
-    raise UnknownReference(
-        f"there is no node {word[:100]!r}{did_you_mean(word, tuple(graph.nodes))}; use the id of one"
-    )
 
 
 PROMPTS: Final = prompts_beside(__name__)
@@ -90,7 +72,7 @@ def verify_plan(access: SceneAccess) -> Tool:
             raise ReplyRejected('verify_plan takes the argument "plan", a list of actions; call it with that')
         graph = access.store.now(access.scene).graph
         try:
-            rehearse(graph, tuple(plan), operators=operators_of(access.scene.vocabulary))
+            rehearse(graph, tuple(plan), operators_of(access.scene.vocabulary))
         except (ActionRefused, UnknownReference) as fault:
             return ToolAnswer(str(fault))
         return ToolAnswer(REHEARSED)
@@ -104,12 +86,7 @@ def confirm_graph(access: SceneAccess) -> Tool:
     return lambda _: ToolAnswer("the graph is confirmed")
 
 
-def graph_call_tools(*names: str) -> dict[str, Callable[[SceneAccess], Tool]]:
-    """Return the tools for several of the papers' graph calls, by name."""
-    return {name: graph_call_tool(name) for name in names}
-
-
-PAPER_SETS: Final = {name: graph_call_tools(*names) for name, names in CALL_SETS.items()}
+PAPER_SETS: Final = {name: {call: graph_call_tool(call) for call in calls} for name, calls in CALL_SETS.items()}
 """Tools of each paper's ReAct (`scenecypher.retriever.graph_api.SETS`)."""
 
 
