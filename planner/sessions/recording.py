@@ -10,21 +10,11 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from scenecypher.chat.model import Usage
+from scenecypher.db.store import runs
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.consistent_read import WRITE_REFUSED
 from scenecypher.db.store.processes import this_process
-from scenecypher.db.store.runs import (
-    RunCommand,
-    RunEnd,
-    RunFacts,
-    RunInfo,
-    RunProgress,
-    StepRow,
-    add_steps,
-    begin_run,
-    resume_run,
-)
 from scenecypher.errors import QueryFailed, SceneCypherError
 from scenecypher.planner.sessions import events as e
 from scenecypher.planner.sessions.events import Asked, Began, Event, Finished, Outcome, Proposed, Refused, Remembered
@@ -120,11 +110,11 @@ class RunRecorder:
     out all the same, and a warning is logged; where writing is not allowed at all, none.
     """
 
-    def __init__(self, database: Database, scene: SceneInfo, command: RunCommand, *, is_on: bool = True) -> None:
+    def __init__(self, database: Database, scene: SceneInfo, command: runs.RunCommand, *, is_on: bool = True) -> None:
         self.number: int | None = None
         """The run's number, once it has begun and is kept."""
         self._database, self._scene, self._is_on = database, scene, is_on
-        self._command: RunCommand = command
+        self._command: runs.RunCommand = command
         self._waiting: list[tuple[int, Mapping[str, object], float]] = []
         """Events that are not stored yet: number, values, and when they happened, in seconds of the monotonic clock."""
         self._steps, self._usage = 0, NOTHING
@@ -132,9 +122,9 @@ class RunRecorder:
         self._by_belief = self._has_ended = False
         self._proposed = ""
 
-    def resume(self, run: RunInfo, *, by_belief: bool) -> None:
+    def resume(self, run: runs.RunInfo, *, by_belief: bool) -> None:
         """Go on with a stored run: later events are its next steps. Raises InputError if a process carries it out."""
-        resume_run(self._database, run, this_process())
+        runs.resume_run(self._database, run, this_process())
         self.number, self._steps = run.number, run.steps
         self._usage, self._last_version = Usage(run.tokens_in, run.tokens_out), run.last_version
         self._by_belief = by_belief
@@ -155,7 +145,7 @@ class RunRecorder:
             if isinstance(event, Finished):
                 self._usage = event.usage + event.seeing
                 outcome = "done" if event.is_done else event.outcome
-                self._store(RunEnd(outcome, bounded(event.why), bounded(event.answer)))
+                self._store(runs.RunEnd(outcome, bounded(event.why), bounded(event.answer)))
                 self._has_ended = True
             elif isinstance(event, Remembered | Proposed) or (isinstance(event, Asked) and event.to_person):
                 self._store()
@@ -169,7 +159,7 @@ class RunRecorder:
     def end(self, outcome: str, reason: str = "") -> None:
         """Store the end of a run that has no Finished, such as ``stopped``; a no-op after one."""
         if not self._has_ended:
-            self._store(RunEnd(outcome, bounded(reason)))
+            self._store(runs.RunEnd(outcome, bounded(reason)))
 
     @contextmanager
     def ended(self) -> Iterator[None]:
@@ -191,7 +181,7 @@ class RunRecorder:
             return
         self._by_belief = began.belief_version is not None
         key, name = _belongs_to(self._scene)
-        facts = RunFacts(
+        facts = runs.RunFacts(
             EPISODE + key if self._command == "eval" else key,
             name,
             self._command,
@@ -204,7 +194,7 @@ class RunRecorder:
             json.dumps(e.event_document(began)),
         )
         try:
-            self.number = begin_run(self._database, facts, this_process())
+            self.number = runs.begin_run(self._database, facts, this_process())
         except SceneCypherError as error:
             self._warn(error)
 
@@ -224,17 +214,17 @@ class RunRecorder:
         values = step_values(event, by_belief=self._by_belief, proposed=self._proposed)
         self._waiting.append((self._steps, values, time.monotonic()))
 
-    def _store(self, end: RunEnd | None = None) -> None:
+    def _store(self, end: runs.RunEnd | None = None) -> None:
         """Store what waits; what can't be stored now waits for the next time."""
         if self.number is None:
             return
         now = time.monotonic()
-        rows = [StepRow(number, values, round(1_000 * (now - at))) for number, values, at in self._waiting]
-        progress = RunProgress(
+        rows = [runs.StepRow(number, values, round(1_000 * (now - at))) for number, values, at in self._waiting]
+        progress = runs.RunProgress(
             self._steps, self._last_version, self._usage.prompt_tokens, self._usage.completion_tokens
         )
         try:
-            add_steps(self._database, self.number, rows, progress, end=end)
+            runs.add_steps(self._database, self.number, rows, progress, end=end)
         except SceneCypherError as error:
             self._warn(error)
         else:

@@ -11,19 +11,8 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import InputError, RejectedError, ReplyRejected
 from scenecypher.planner.actions.ruled import AskBack
 from scenecypher.planner.actions.simulator import CommittedAction
+from scenecypher.planner.sessions import events as e
 from scenecypher.planner.sessions.budget import Spent
-from scenecypher.planner.sessions.events import (
-    ROWS_KEPT,
-    Acted,
-    Began,
-    Corrected,
-    Event,
-    Observed,
-    Outcome,
-    Refused,
-    RefusedQuery,
-    Retrieved,
-)
 from scenecypher.planner.sessions.method import ANY_OF_THEM
 from scenecypher.retriever.retrieval import Rejected, Retrieval
 
@@ -32,37 +21,37 @@ ASK: Final = "ask"
 PERSON: Final = "person"
 
 
-def action_events(step: int, done: CommittedAction) -> Iterator[Event]:
+def action_events(step: int, done: CommittedAction) -> Iterator[e.Event]:
     """Yield the events of an action that was committed in decision `step`: what was done, and what it showed."""
     versions = done.world_version, done.action_id
     if done.because is None:
-        yield Acted(step, done.action, done.version, len(done.delta), *versions)
+        yield e.Acted(step, done.action, done.version, len(done.delta), *versions)
     else:
-        yield Corrected(step, done.action, done.because, done.version, *versions)
+        yield e.Corrected(step, done.action, done.because, done.version, *versions)
     if done.seen:
-        yield Observed(step, done.action, done.seen)
+        yield e.Observed(step, done.action, done.seen)
 
 
-def question_began(question: str, scene: SceneInfo, model: str) -> Began:
+def question_began(question: str, scene: SceneInfo, model: str) -> e.Began:
     """Return the start of a run that answers one question in words; `model` is the model's name."""
-    return Began(scene.name, ASK, (), question, model, PERSON, scene.version)
+    return e.Began(scene.name, ASK, (), question, model, PERSON, scene.version)
 
 
-def session_began(scene: SceneInfo, belief: SceneInfo | None) -> Began:
+def session_began(scene: SceneInfo, belief: SceneInfo | None) -> e.Began:
     """Return the start of a run of what a person does in a session, by a belief if there is one."""
     seen = None if belief is None else belief.version
-    return Began(scene.name, PERSON, (), "", "", PERSON, scene.version, seen)
+    return e.Began(scene.name, PERSON, (), "", "", PERSON, scene.version, seen)
 
 
-def answer_event(step: int, found: Retrieval) -> Retrieved:
+def answer_event(step: int, found: Retrieval) -> e.Retrieved:
     """Return the event of a question's answer, with its first rows and the queries that were refused before it."""
     refused = (
-        RefusedQuery(attempt.cypher, attempt.ending.message)
+        e.RefusedQuery(attempt.cypher, attempt.ending.message)
         for attempt in found.attempts
         if isinstance(attempt.ending, Rejected)
     )
-    rows = found.rows[:ROWS_KEPT]
-    return Retrieved(
+    rows = found.rows[: e.ROWS_KEPT]
+    return e.Retrieved(
         step,
         found.question,
         found.answer,
@@ -77,7 +66,7 @@ def answer_event(step: int, found: Retrieval) -> Retrieved:
     )
 
 
-SessionEnd: TypeAlias = tuple[Outcome, str]
+SessionEnd: TypeAlias = tuple[e.Outcome, str]
 """Outcome of a session, and its reason in words."""
 
 
@@ -95,7 +84,7 @@ class TurnResult:
     ending: SessionEnd | None = None
 
 
-TurnRun: TypeAlias = Generator[Event, None, TurnResult]
+TurnRun: TypeAlias = Generator[e.Event, None, TurnResult]
 
 
 def choice_meant(asked: AskBack, answer: str) -> str:
@@ -129,7 +118,7 @@ def step_text(step: CommittedAction) -> list[str]:
 
 def unreadable_reply(rejected: ReplyRejected, spent: Spent) -> TurnRun:
     """Tell of a reply that can't be used; return the result."""
-    yield Refused(spent.steps, "", "reply", (str(rejected),))
+    yield e.Refused(spent.steps, "", "reply", (str(rejected),))
     return refusal_result(rejected, spent)
 
 

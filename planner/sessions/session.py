@@ -23,41 +23,14 @@ from scenecypher.planner.actions.ruled import Answer, AskBack
 from scenecypher.planner.actions.simulator import CommittedAction, Simulator
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.sessions import events as e
+from scenecypher.planner.sessions import method as m
+from scenecypher.planner.sessions import reporting
 from scenecypher.planner.sessions.budget import Budget, OthersActs, Spent, Stopwatch, UsageMeter
-from scenecypher.planner.sessions.method import (
-    Act,
-    Ask,
-    CallTool,
-    Decision,
-    Done,
-    GiveUp,
-    Memory,
-    Method,
-    Solve,
-    Think,
-    Tool,
-    call_tool,
-    decision_document,
-)
-from scenecypher.planner.sessions.reporting import (
-    PERSON,
-    SessionEnd,
-    TurnResult,
-    TurnRun,
-    action_events,
-    answer_event,
-    choice_meant,
-    done_text,
-    merge_results,
-    refusal_result,
-    step_text,
-    unreadable_reply,
-)
 from scenecypher.planner.vocabularies.vocabulary import DONE
 from scenecypher.planner.worlds.environment import WorldMismatch
 from scenecypher.retriever.retrieval import Retrieval
 
-ViewWriter: TypeAlias = Callable[[Memory], str]
+ViewWriter: TypeAlias = Callable[[m.Memory], str]
 """Function that writes a method's view of the present graph."""
 SchemaWriter: TypeAlias = Callable[[], str]
 """Function that writes the schema of the present graph."""
@@ -79,7 +52,7 @@ class Asker(Protocol):
 class Interrupted:
     """A turn that was cut off: its decision, the id of the action under way, and the ids of those logged since."""
 
-    decision: Act | Solve
+    decision: m.Act | m.Solve
     action_id: str
     logged: frozenset[str]
 
@@ -95,11 +68,11 @@ class Session:
     the goal holds. `answer` asks a person what is meant.
     """
 
-    method: Method
+    method: m.Method
     simulator: Simulator
     asker: Asker
     _: KW_ONLY
-    tools: Mapping[str, Tool] = field(default_factory=dict)
+    tools: Mapping[str, m.Tool] = field(default_factory=dict)
     view: ViewWriter | None = None
     schema: SchemaWriter | None = None
     others: OthersActs | None = None
@@ -113,7 +86,7 @@ class Session:
     _interrupted: Interrupted | None = field(default=None, init=False)
 
     def run(
-        self, memory: Memory, *, spent: Spent | None = None, interrupted: Interrupted | None = None
+        self, memory: m.Memory, *, spent: Spent | None = None, interrupted: Interrupted | None = None
     ) -> Iterator[e.Event]:
         """Carry out `memory.instruction`: yield events as they happen, Finished last.
 
@@ -130,7 +103,7 @@ class Session:
             yield event
             self.watch.go_on()
 
-    def _events(self, memory: Memory, spent: Spent) -> Iterator[e.Event]:
+    def _events(self, memory: m.Memory, spent: Spent) -> Iterator[e.Event]:
         while True:
             over = None if self._interrupted else spent.exceeded(self.budget, self.watch.seconds)
             if over is None:
@@ -139,7 +112,7 @@ class Session:
                 yield self._finished(memory, spent, over)
                 return
 
-    def _finished(self, memory: Memory, spent: Spent, ending: SessionEnd) -> e.Finished:
+    def _finished(self, memory: m.Memory, spent: Spent, ending: reporting.SessionEnd) -> e.Finished:
         """Return the end, with what the scene itself says of the goal, whatever the method has said."""
         seconds, answer, seeing = self.watch.seconds, _answer(memory), self.image_meter.usage
         goal, unmet = self.judge(_stated_goal(memory)) if self.judge else ("unknown", ())
@@ -151,8 +124,8 @@ class Session:
         )
 
     def _turn_in_time(
-        self, memory: Memory, before: Spent
-    ) -> Generator[e.Event, None, tuple[Memory, Spent, SessionEnd | None]]:
+        self, memory: m.Memory, before: Spent
+    ) -> Generator[e.Event, None, tuple[m.Memory, Spent, reporting.SessionEnd | None]]:
         """Take a turn, or end the session if its time ran out in it. Raises ModelUnavailable if there is time left."""
         try:
             return (yield from self._turn(memory, before))
@@ -162,26 +135,28 @@ class Session:
                 raise
             return memory, before, over
 
-    def _time_over(self) -> SessionEnd | None:
+    def _time_over(self) -> reporting.SessionEnd | None:
         """Return the end of the session if its time is over."""
         seconds = self.budget.seconds
         over = seconds is not None and self.watch.seconds >= seconds
         return ("seconds", f"the limit of {seconds:g} s is reached") if over else None
 
-    def _turn(self, memory: Memory, before: Spent) -> Generator[e.Event, None, tuple[Memory, Spent, SessionEnd | None]]:
+    def _turn(
+        self, memory: m.Memory, before: Spent
+    ) -> Generator[e.Event, None, tuple[m.Memory, Spent, reporting.SessionEnd | None]]:
         """Take one decision and execute it."""
         spent, opening = replace(before, steps=before.steps + 1), memory.opening
         memory = self._renewed(memory)
-        decision: Decision | None = None
+        decision: m.Decision | None = None
         try:
             decision, usage = (self._interrupted.decision, Usage()) if self._interrupted else self.method.decide(memory)
         except ReplyRejected as rejected:
-            result = yield from unreadable_reply(rejected, spent)
+            result = yield from reporting.unreadable_reply(rejected, spent)
         else:
             result = yield from self._execute(decision, replace(spent, usage=spent.usage + usage))
         spent, document = (
             replace(result.spent, seeing=self.image_meter.usage),
-            None if decision is None else decision_document(decision),
+            None if decision is None else m.decision_document(decision),
         )
         cost = spent.usage - before.usage
         remembered = result.feedback, result.done, result.refused
@@ -192,7 +167,7 @@ class Session:
         memory = memory.remember(decision, result.feedback, done=result.done, refused=result.refused)
         return memory, spent, result.ending
 
-    def _renewed(self, memory: Memory) -> Memory:
+    def _renewed(self, memory: m.Memory) -> m.Memory:
         """Return the memory with the present state: first others' acts are noticed, then view and schema written."""
         if self.others is not None:
             self.others.renew()
@@ -203,25 +178,25 @@ class Session:
             memory = replace(memory, view=view, opening=memory.opening or view)
         return memory
 
-    def _execute(self, decision: Decision, spent: Spent) -> TurnRun:
+    def _execute(self, decision: m.Decision, spent: Spent) -> reporting.TurnRun:
         match decision:
-            case Ask() | AskBack():
+            case m.Ask() | AskBack():
                 return (yield from self._ask(decision, spent))
-            case CallTool():
+            case m.CallTool():
                 return (yield from self._call(decision, spent))
-            case Act():
+            case m.Act():
                 return (yield from self._act(decision, spent))
-            case Solve():
+            case m.Solve():
                 return (yield from self._solve(decision, spent))
-            case Think(thought):
+            case m.Think(thought):
                 yield e.Thought(spent.steps, thought)
-                return TurnResult(spent, "OK.")
-            case Done() | GiveUp():
-                return TurnResult(spent, ending=(_outcome(decision), decision.reason))
+                return reporting.TurnResult(spent, "OK.")
+            case m.Done() | m.GiveUp():
+                return reporting.TurnResult(spent, ending=(_outcome(decision), decision.reason))
             case _:
                 assert_never(decision)
 
-    def _ask(self, decision: Ask | AskBack, spent: Spent) -> TurnRun:
+    def _ask(self, decision: m.Ask | AskBack, spent: Spent) -> reporting.TurnRun:
         if isinstance(decision, AskBack):
             return (yield from self._ask_back(decision, spent))
         yield e.Asked(spent.steps, decision.question, decision.reason)
@@ -229,36 +204,36 @@ class Session:
             found = self.asker.ask(decision.question, self.simulator.scene)
         except RejectedError as rejected:
             yield e.Refused(spent.steps, "", "question", (str(rejected),))
-            return refusal_result(rejected, spent)
-        yield answer_event(spent.steps, found)
+            return reporting.refusal_result(rejected, spent)
+        yield reporting.answer_event(spent.steps, found)
         refused = spent.refused if found.outcome == "refused" else 0
-        return TurnResult(replace(spent, refused=refused, usage=spent.usage + found.usage), found.answer)
+        return reporting.TurnResult(replace(spent, refused=refused, usage=spent.usage + found.usage), found.answer)
 
-    def _ask_back(self, decision: AskBack, spent: Spent) -> TurnRun:
+    def _ask_back(self, decision: AskBack, spent: Spent) -> reporting.TurnRun:
         """Ask a person, while the clock stands; a person who stops ends the session. Raises InputError."""
         yield e.Asked(spent.steps, decision.question, "", to_person=True, choices=decision.choices)
         self.watch.pause()
         answer = self.answer(decision)
         self.watch.go_on()
         if answer is None:
-            return TurnResult(
+            return reporting.TurnResult(
                 spent, ending=("given_up", f"it was stopped where a person was asked: {decision.question}")
             )
-        answer = choice_meant(decision, answer.strip())
-        yield e.Answered(spent.steps, PERSON, answer, Usage())
-        return TurnResult(spent, answer)
+        answer = reporting.choice_meant(decision, answer.strip())
+        yield e.Answered(spent.steps, reporting.PERSON, answer, Usage())
+        return reporting.TurnResult(spent, answer)
 
-    def _call(self, decision: CallTool, spent: Spent) -> TurnRun:
+    def _call(self, decision: m.CallTool, spent: Spent) -> reporting.TurnRun:
         yield e.Called(spent.steps, decision.tool, decision.arguments, decision.reason)
         try:
-            answer = call_tool(self.tools, decision.tool, decision.arguments)
+            answer = m.call_tool(self.tools, decision.tool, decision.arguments)
         except RejectedError as rejected:
             yield e.Refused(spent.steps, decision.tool, "call", (str(rejected),))
-            return refusal_result(rejected, spent)
+            return reporting.refusal_result(rejected, spent)
         yield e.Answered(spent.steps, decision.tool, answer.text, answer.usage)
-        return TurnResult(replace(spent, refused=0, usage=spent.usage + answer.usage), answer.text)
+        return reporting.TurnResult(replace(spent, refused=0, usage=spent.usage + answer.usage), answer.text)
 
-    def _act(self, decision: Act, spent: Spent) -> TurnRun:
+    def _act(self, decision: m.Act, spent: Spent) -> reporting.TurnRun:
         """Execute an action with its corrections. Each executed action resets the count of refusals."""
         again, self._interrupted = self._interrupted, None
         action_id, logged = (again.action_id, again.logged) if again else (uuid4().hex, frozenset())
@@ -271,29 +246,29 @@ class Session:
                 spent = replace(spent, actions=spent.actions + 1, refused=0)
                 done.append(step.action)
                 if step.action_id not in logged:
-                    yield from action_events(spent.steps, step)
-                feedback += [self.step_writer(step)] if self.step_writer else step_text(step)
+                    yield from reporting.action_events(spent.steps, step)
+                feedback += [self.step_writer(step)] if self.step_writer else reporting.step_text(step)
         except RejectedError as rejected:
             yield e.Refused(spent.steps, decision.action, cause_of(rejected), rejected.reasons)
             if self.reprompt or not isinstance(rejected, Infeasible):
                 feedback.append(f"{decision.action} was refused: {'; '.join(rejected.reasons)}")
                 spent = replace(spent, refused=spent.refused + 1)
-            return TurnResult(spent, "; ".join(feedback), tuple(done), refused=True)
-        ending: SessionEnd | None = ("done", decision.reason) if ends_session(decision.action) else None
-        return TurnResult(spent, "; ".join(feedback), tuple(done), ending=ending)
+            return reporting.TurnResult(spent, "; ".join(feedback), tuple(done), refused=True)
+        ending: reporting.SessionEnd | None = ("done", decision.reason) if ends_session(decision.action) else None
+        return reporting.TurnResult(spent, "; ".join(feedback), tuple(done), ending=ending)
 
-    def _solve(self, decision: Solve, spent: Spent) -> TurnRun:
+    def _solve(self, decision: m.Solve, spent: Spent) -> reporting.TurnRun:
         """Execute a whole solution: a refused action is skipped, or ends the turn if the solution is not final."""
         refused = decision.refused
         if self._interrupted is None:
             yield e.Solved(spent.steps, decision.actions, decision.reason, decision.final)
-        result = TurnResult(spent, decision.told, decision.done, refused=refused > 0)
+        result = reporting.TurnResult(spent, decision.told, decision.done, refused=refused > 0)
         for action in decision.actions[decision.tried :]:
             over = None if self._interrupted else self._time_over()
             if over is not None:
                 return replace(result, ending=over)
-            one = yield from self._act(Act(action), result.spent)
-            result = merge_results(result, one)
+            one = yield from self._act(m.Act(action), result.spent)
+            result = reporting.merge_results(result, one)
             refused += one.refused
             if one.refused and not decision.final:
                 return result
@@ -302,24 +277,24 @@ class Session:
         if refused:
             reason = f"{refused} of {len(decision.actions)} actions could not be carried out"
             return replace(result, ending=("infeasible", reason))
-        return replace(result, ending=("done", done_text(result.done)))
+        return replace(result, ending=("done", reporting.done_text(result.done)))
 
 
-def _outcome(decision: Done | GiveUp) -> e.Outcome:
-    if isinstance(decision, Done):
+def _outcome(decision: m.Done | m.GiveUp) -> e.Outcome:
+    if isinstance(decision, m.Done):
         return "done"
     return "impossible" if decision.impossible else "given_up"
 
 
-def _answer(memory: Memory) -> str:
+def _answer(memory: m.Memory) -> str:
     last = memory.turns[-1].decision if memory.turns else None
-    return last.answer if isinstance(last, Done) else ""
+    return last.answer if isinstance(last, m.Done) else ""
 
 
-def _stated_goal(memory: Memory) -> Condition | None:
+def _stated_goal(memory: m.Memory) -> Condition | None:
     """Return the goal that the method stated last, if any."""
     for turn in reversed(memory.turns):
-        if isinstance(turn.decision, Think) and turn.decision.goal is not None:
+        if isinstance(turn.decision, m.Think) and turn.decision.goal is not None:
             return condition_from_document(turn.decision.goal, file="the goal")
     return None
 

@@ -84,7 +84,7 @@ def run(
     server: ScriptedModel,
     *,
     asker: Asker | None = None,
-    budget: Budget | None = None,
+    budget: Budget = Budget(),  # noqa: B008 - it never changes
     fix: bool = False,
     reprompt: bool = True,
 ) -> list[Event]:
