@@ -22,7 +22,7 @@ from scenecypher.db.telemetry import error_type, measure, span, timed
 from scenecypher.errors import ActionRefused, CommitUnknown, RejectedError, RuleBroken, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions import execution
-from scenecypher.planner.actions.operator import AGENT, Operator, Repair
+from scenecypher.planner.actions.operator import AGENT, Operator
 from scenecypher.planner.actions.ruled import APPROVED, Answer, ApprovalNeeded, asking_rule, under_rules
 from scenecypher.planner.actions.text import (
     ActionCall,
@@ -288,10 +288,8 @@ class ActionSimulator(ABC):
             return None
         unmet = refusal.unmet[0]
         repair = unmet.requirement.repair
-        return unmet.remedy or (self._find_remedy(repair, unmet) if repair else None)
-
-    def _find_remedy(self, repair: Repair, unmet: execution.UnmetRequirement) -> ActionCall | None:
-        """Return the remedy with the arguments that are chosen first."""
+        if unmet.remedy or repair is None:
+            return unmet.remedy
         return execution.repair_call(repair, execution.bind_choices(repair.choose, self._graph(), unmet.bindings))
 
     def _with_choices(self, refusal: execution.Infeasible) -> execution.Infeasible:

@@ -281,30 +281,14 @@ def shorten_plan(plan: Sequence[ActionCall], goal: Condition, state: PlanningSta
     """Return the plan without actions that nothing after them needs, tested one by one (action elimination)."""
     kept, number = tuple(plan), 0
     while number < len(kept):
-        shorter, end = _without(kept, number, state)
+        others = [*state.as_possible(kept[number + 1 :])]
+        end = others[-1][1] if others else state
         if evaluate(goal, end.graph, {}):
-            kept = shorter
+            kept = (*kept[:number], *(call for call, _ in others))
         else:
             state = state.after(kept[number])
             number += 1
     return kept
-
-
-def _without(
-    plan: tuple[ActionCall, ...], number: int, state: PlanningState
-) -> tuple[tuple[ActionCall, ...], PlanningState]:
-    """Return the plan without this action and those that depend on it, and its final state.
-
-    `state` is the one before that action.
-    """
-    kept = plan[:number]
-    for call in plan[number + 1 :]:
-        try:
-            state = state.after(call)
-        except ActionRefused:
-            continue
-        kept += (call,)
-    return kept, state
 
 
 def why_unreachable(goal: Condition, state: PlanningState | None) -> str:

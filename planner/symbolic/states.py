@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, product, takewhile
@@ -13,7 +14,7 @@ from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.rule_memory import decide
 from scenecypher.db.rules import NO_RULES, PATH, Rules, keys_of
-from scenecypher.errors import RuleBroken
+from scenecypher.errors import ActionRefused, RuleBroken
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT, Operator, is_static, variables_of
 from scenecypher.planner.actions.text import ActionCall
@@ -49,6 +50,14 @@ class PlanningState:
         for call in plan:
             graph = apply_call(call, graph, operators=self.operators, agent=self.agent, rules=self.rules)
         return replace(self, graph=graph)
+
+    def as_possible(self, plan: Iterable[ActionCall]) -> Iterator[tuple[ActionCall, PlanningState]]:
+        """Yield the actions of a plan that can be carried out in turn, each with the state after it."""
+        state = self
+        for call in plan:
+            with suppress(ActionRefused):
+                state = state.after(call)
+                yield call, state
 
 
 def planned_never(condition: Condition, graph: SceneGraph) -> Condition:
@@ -181,16 +190,10 @@ def order_by_rooms(
 
 def _walk(plan: Sequence[ActionCall], state: PlanningState, vocabulary: str) -> _Walked:
     """Carry out a plan in memory, without the actions that are not possible."""
-    done: list[ActionCall] = []
-    rooms = [SceneLayout(state.graph, vocabulary).here]
-    for call in plan:
-        try:
-            state = state.after(call)
-        except Infeasible:
-            continue
-        done.append(call)
-        rooms.append(SceneLayout(state.graph, vocabulary).here)
-    return _Walked(tuple(done), tuple(rooms), state.graph)
+    steps = [*state.as_possible(plan)]
+    graphs = [state.graph, *(after.graph for _, after in steps)]
+    rooms = tuple(SceneLayout(graph, vocabulary).here for graph in graphs)
+    return _Walked(tuple(call for call, _ in steps), rooms, graphs[-1])
 
 
 def _rearranged(walked: _Walked, going: Collection[str]) -> Iterator[tuple[ActionCall, ...]]:

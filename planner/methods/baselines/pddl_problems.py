@@ -166,6 +166,11 @@ def _node_groups(view: str) -> Iterator[list[dict[str, Any]]]:
         yield [nodes["agent"]]
 
 
+def node_names(view: str) -> list[str]:
+    """Return the names of all nodes in the graph's document."""
+    return [node["name"] for group in _node_groups(view) for node in group]
+
+
 def _misaligned(problem: PddlProblem, domain: PddlDomain) -> Iterator[str]:
     for name, type_ in problem.objects.items():
         if type_ not in domain.types:

@@ -29,6 +29,7 @@ from scenecypher.planner.methods.baselines.pddl_problems import (
     PddlProblem,
     find_mistakes,
     is_parsed,
+    node_names,
     parsed,
     read_domain,
     read_problem,
@@ -96,7 +97,7 @@ class LlmPlusP:
         planned = solve(self._domain.text, parsed(problem, self._domain).text(self._domain), limit, search=LAMA)
         if planned.status != "solved":
             return GiveUp("; ".join(filter(None, (planned.why, warnings)))), usage
-        names = {node.lower(): node for node in node_names(memory.view)}
+        names = {name.lower(): name for name in node_names(memory.view)}
         places = self._problems.argument_places
         actions = [
             ActionCall(name, tuple(names.get(arguments[place], arguments[place]) for place in places[name]))
@@ -130,9 +131,3 @@ def _prompt(system: str, memory: Memory, what: str, example: dict[str, Any], sho
         parts.append(f"An example. {told}\nIts {what}:\n{shown}")
     parts.append(f"Now the task. {problem.format(instruction=memory.instruction, graph=memory.view)}\nIts {what}:")
     return Message("system", system), Message("user", "\n\n".join(parts))
-
-
-def node_names(view: str) -> list[str]:
-    """Return the names of all nodes in the graph's document."""
-    nodes = json.loads(view)["nodes"]
-    return [node["name"] for key in ("rooms", "asset", "objects", "doors") for node in nodes.get(key, [])]
