@@ -7,17 +7,18 @@ import webbrowser
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from html import escape
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
-from scenecypher.cli.context import LINE, errors, open_store, output, print_line, tell
+from scenecypher.cli.context import LINE, errors, open_store, print_line, say, tell, warn
 from scenecypher.cli.options import option, scene_names
 from scenecypher.errors import InputError, ServiceError
 from scenecypher.files import write_files
 
 if TYPE_CHECKING:
+    from http.server import ThreadingHTTPServer
+
     from scenecypher.db.browser.choose import Wanted
     from scenecypher.db.store.connection import Address
     from scenecypher.settings import Settings
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 View = Literal["overview", "room", "robot", "version", "run", "belief"]
 HOW_TO = "Type the password there and connect; --scene NAME brings a query of a scene along."
 HOW_TO_RUN = "Type the password there, connect, and run the query in the editor with Ctrl+Enter."
+BY_HAND: Final = """This server does not set Browser up. Once, in Browser:
+  run :{config}
+  drop the file that `scenecypher db browser --style scenecypher.grass` writes onto it"""
 SLIDE: Final = """<slide class="row-fluid"><div class="col-sm-12">
 <h3>{title}</h3>
 <figure><pre mode="cypher" class="pre-scrollable programlisting cm-s-neo code runnable">{query}</pre></figure>
@@ -54,7 +58,7 @@ def waiting() -> Iterator[Callable[[str], None]]:
         def tell(line: str) -> None:
             spinner.update(line)
             if not console.is_terminal:
-                console.print(line, markup=False)
+                warn(line)
 
         yield tell
 
@@ -110,11 +114,6 @@ def probe(address: Address) -> dict[str, Any]:
     return {"running": True, "version": info.version, "edition": info.edition, **copies}
 
 
-def password_place(facts: dict[str, Any]) -> str:
-    """Return where the password is, in words."""
-    return f"in the file {facts['password_file']}" if "password_file" in facts else "that of NEO4J_PASSWORD"
-
-
 def browser(
     *,
     scene: Annotated[
@@ -152,12 +151,16 @@ def browser(
     database = facts.get("database", "neo4j")
     url = filled_in(base, uri=facts["uri"], username=facts["username"], database=database, text=text)
     _write_files(style, queries, scene or "")
-    _print_facts(url, facts)
-    output().print(HOW_TO_RUN if text else HOW_TO, markup=False)
+    password = f"in the file {facts['password_file']}" if "password_file" in facts else "that of NEO4J_PASSWORD"
+    say(f"Neo4j Browser  {url}", is_whole=True)
+    say(f"server         {facts['uri']}\nuser           {facts['username']}\npassword       {password}")
+    say(HOW_TO_RUN if text else HOW_TO)
     if not is_styled:
-        _print_by_hand()
+        from scenecypher.db.browser.style import CONFIG
+
+        say(BY_HAND.format(config=CONFIG))
     if open_it and not webbrowser.open(url):
-        errors().print("no web browser could be opened here; open the address yourself")
+        warn("no web browser could be opened here; open the address yourself")
     if guide:
         _serve_guide(scene or "", base)
 
@@ -217,23 +220,6 @@ def _serve_guide(scene: str, browser: str) -> None:
         server.serve_forever()
 
 
-def _print_facts(url: str, facts: dict[str, Any]) -> None:
-    out = output()
-    out.print(f"Neo4j Browser  {url}", markup=False, soft_wrap=True)
-    out.print(f"server         {facts['uri']}", markup=False)
-    out.print(f"user           {facts['username']}", markup=False)
-    out.print(f"password       {password_place(facts)}", markup=False)
-
-
-def _print_by_hand() -> None:
-    from scenecypher.db.browser.style import CONFIG
-
-    out = output()
-    out.print("This server does not set Browser up. Once, in Browser:", markup=False)
-    out.print(f"  run :{CONFIG}", markup=False)
-    out.print("  drop the file that `scenecypher db browser --style scenecypher.grass` writes onto it", markup=False)
-
-
 def guide_page(title: str, queries: Iterable[tuple[str, str]]) -> str:
     """Return a guide as Browser shows it: a slide for each query, given as (title, query)."""
     slides = "".join(SLIDE.format(title=escape(name), query=escape(query)) for name, query in queries)
@@ -245,35 +231,31 @@ def guide_server(page: str, *, browser_origin: str) -> tuple[ThreadingHTTPServer
 
     Browser takes guides from the host name ``localhost``, unless the server's settings say otherwise.
     """
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
     path = f"/{secrets.token_urlsafe(16)}.html"
 
-    class Guide(_OnePage):
-        served = (path, page.encode(), browser_origin)
+    class Guide(BaseHTTPRequestHandler):
+        def do_OPTIONS(self) -> None:
+            """Allow the request that Browser is about to send."""
+            self.answer(204)
+
+        def do_GET(self) -> None:
+            """Answer with the page, at its address only."""
+            is_ours = secrets.compare_digest(self.path.encode(), path.encode())
+            self.answer(200 if is_ours else 404, page.encode() if is_ours else b"")
+
+        def answer(self, status: int, body: bytes = b"") -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Access-Control-Allow-Origin", browser_origin)
+            self.send_header("Access-Control-Allow-Headers", "*")  # which ones Browser adds differs
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in the standard library
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Guide)
     return server, f"http://localhost:{server.server_port}{path}"
-
-
-class _OnePage(BaseHTTPRequestHandler):
-    served: ClassVar[tuple[str, bytes, str]]
-
-    def do_OPTIONS(self) -> None:
-        """Allow the request that Browser is about to send."""
-        self._answer(204, b"")
-
-    def do_GET(self) -> None:
-        """Answer with the page, at its address only."""
-        path, page, _ = self.served
-        self._answer(*((200, page) if secrets.compare_digest(self.path.encode(), path.encode()) else (404, b"")))
-
-    def _answer(self, status: int, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Access-Control-Allow-Origin", self.served[2])
-        self.send_header("Access-Control-Allow-Headers", "*")  # which ones Browser adds differs
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in the standard library
-        """Log nothing."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from scenecypher.cli.browser import browser, configured, connected_facts, local_facts, named_facts, waiting
-from scenecypher.cli.context import counted, open_database, output, print_json, progress_bar
+from scenecypher.cli.context import counted, open_database, progress_bar, say, show
 from scenecypher.cli.options import AsJson, option
 from scenecypher.cli.scene_files import backup, restore
 
@@ -41,7 +41,7 @@ def stop() -> None:
     with waiting() as tell:
         tell("stopping the local server…")
         stopped = local.stop(configured(), tell=tell)
-    output().print("stopped; all data are kept" if stopped else "no local server was running")
+    say("stopped; all data are kept" if stopped else "no local server was running")
 
 
 @db_app.command()
@@ -77,19 +77,13 @@ def clean(
         runs = delete_expired(store.database, keep_days=settings.keep_days, keep_runs=settings.keep_runs)
         keep_s = settings.keep_days * DAY_S
         cleaned = store.delete_leftovers(grace_s=grace_s, keep_s=keep_s, progress=progress)
-    if as_json:
-        print_json({"cleaned": cleaned, "runs": runs})
-    else:
-        output().print(f"{counted(cleaned, 'scene')} removed" + (f", {counted(runs, 'run')} too" if runs else ""))
+    said = f"{counted(cleaned, 'scene')} removed" + (f", {counted(runs, 'run')} too" if runs else "")
+    show({"cleaned": cleaned, "runs": runs}, said, as_json=as_json)
 
 
 def _show(facts: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        print_json(facts)
-        return
-    out = output()
-    for name, value in facts.items():
-        words = ("no", "yes")[value] if isinstance(value, bool) else str(value)
-        out.print(f"{name.replace('_', ' '):14} {words}", markup=False)
+    words = {name: ("no", "yes")[it] if isinstance(it, bool) else str(it) for name, it in facts.items()}
+    lines = [f"{name.replace('_', ' '):14} {it}" for name, it in words.items()]
     if facts["server"] == "local" and not facts["running"] and "problem" not in facts:
-        out.print("It starts when it is needed, or now with `scenecypher db start`.", markup=False)
+        lines.append("It starts when it is needed, or now with `scenecypher db start`.")
+    show(facts, *lines, as_json=as_json)

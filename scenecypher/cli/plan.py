@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 
 from scenecypher.cli import INTERRUPTED
-from scenecypher.cli.approval import person_there
-from scenecypher.cli.context import errors, open_database, output, print_json
+from scenecypher.cli.context import open_database, say, show, warn
 from scenecypher.cli.history import show_events
 from scenecypher.cli.options import LIMITS, AsJson, Name, PlanTimeouts, argument, method_names, option, with_options
 from scenecypher.cli.worlds import (
@@ -23,6 +22,7 @@ from scenecypher.cli.worlds import (
     TRUTH,
     WORLD_HELP,
     WorldOptions,
+    person_there,
     world_behind,
     world_options,
 )
@@ -50,12 +50,16 @@ def methods(
     from scenecypher.planner.methods import METHODS, recipe_named
 
     chosen = METHODS if name is None else {name: recipe_named(name)}
-    if as_json:
-        print_json([_method_document(each, recipe) for each, recipe in chosen.items()])
-    elif name is None:
+    if name is None and not as_json:
         _list_methods(METHODS)
-    else:
-        _show_method(_method_document(name, chosen[name]))
+        return
+    documents = [_method_document(each, recipe) for each, recipe in chosen.items()]
+    of = documents[0]
+    lines = [f"{of['method']}: {of['words']}", f"  from: {of['paper'] or 'ours'}"]
+    lines += [f"  --ablation {ablation}: {words}" for ablation, words in of["ablations"].items()]
+    show(documents, *lines, as_json=as_json)
+    for data_set, cell in of["data_sets"].items() if not as_json else ():
+        say(f"  {data_set}: {cell}", style="dim")
 
 
 def list_methods(wanted: bool) -> None:  # noqa: FBT001 - the form of Typer's callbacks
@@ -70,17 +74,7 @@ def list_methods(wanted: bool) -> None:  # noqa: FBT001 - the form of Typer's ca
 def _list_methods(recipes: Mapping[str, Recipe]) -> None:
     width = max(map(len, recipes)) + 2
     for each, recipe in recipes.items():
-        output().print(f"{each:<{width}}{recipe.words}", markup=False, highlight=False)
-
-
-def _show_method(of: Mapping[str, Any]) -> None:
-    out = output()
-    out.print(f"{of['method']}: {of['words']}", markup=False)
-    out.print(f"  from: {of['paper'] or 'ours'}", markup=False)
-    for name, words in of["ablations"].items():
-        out.print(f"  --ablation {name}: {words}", markup=False)
-    for data_set, cell in of["data_sets"].items():
-        out.print(f"  {data_set}: {cell}", markup=False, style="dim")
+        say(f"{each:<{width}}{recipe.words}")
 
 
 def _method_document(name: str, recipe: Recipe) -> dict[str, Any]:
@@ -264,7 +258,7 @@ def plan(
 
 def _tell_how_to_resume(log: Path | str | int | None) -> None:
     how = f"the same command with --resume {log} goes on" if log else "a session with --log FILE can be resumed"
-    errors().print(f"stopped; {how}", markup=False, soft_wrap=True)
+    warn(f"stopped; {how}")
 
 
 def _check(

@@ -13,7 +13,7 @@ from typing import Annotated, Final
 
 import typer
 
-from scenecypher.cli.context import errors, open_database, output, print_error
+from scenecypher.cli.context import open_database, print_error, say, warn
 from scenecypher.cli.options import Name, PlanTimeouts, method_names, option, with_options
 from scenecypher.cli.session_commands import COMMANDS, Quit, SessionState, run_line
 from scenecypher.cli.worlds import (
@@ -66,7 +66,7 @@ def session(
         behind = world_behind(db, info, of, actor="person", meter=UsageMeter())
         believed = find_or_create_belief(db.store, info) if belief or not of.is_plain else None
         state = SessionState(db, info, method, believed, behind, is_elsewhere=of.world != SCENE)
-        output().print(f"{state.known.name}, version {state.known.version}; `help` lists the commands", markup=False)
+        say(f"{state.known.name}, version {state.known.version}; `help` lists the commands")
         with closing(state), _lines(state) as read:
             failed = run_session(state, read)
     if failed and not sys.stdin.isatty():
@@ -83,7 +83,7 @@ def run_session(state: SessionState, read: Read) -> int:
             return failed
         except KeyboardInterrupt:
             state.drop_plan()
-            errors().print("stopped; what was done is in the history, and nothing is half done")
+            warn("stopped; what was done is in the history, and nothing is half done")
         except SceneCypherError as error:
             failed += 1
             print_error(error)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from scenecypher.cli.approval import person_there
-from scenecypher.cli.context import checked_utf8, counted, output
+from scenecypher.cli.context import checked_utf8, counted, say
 from scenecypher.cli.history import print_event
+from scenecypher.cli.worlds import person_there
 from scenecypher.errors import InputError, RejectedError, did_you_mean
 
 if TYPE_CHECKING:
@@ -244,9 +244,9 @@ def _carry_out(state: SessionState, action: str, turn: int) -> None:
     for step in state.simulator().act(action):
         state.last = [f"{step.action} changed {counted(len(step.delta), 'fact')}"]
         state.keep(action_events(turn, step))
-        output().print(f"{step.action}: done, version {step.version}", style="green", markup=False)
+        say(f"{step.action}: done, version {step.version}", style="green")
         for line in step.seen:
-            output().print(f"  saw: {line}", style="magenta", markup=False)
+            say(f"  saw: {line}", style="magenta")
 
 
 def _plan(state: SessionState, text: str) -> None:
@@ -257,7 +257,7 @@ def _plan(state: SessionState, text: str) -> None:
     state.plan = state.recorder().kept(prepare_session(setting, recipe_named(state.method)).run())
     state.last = [f"{state.method} will carry out: {setting.instruction}"]
     said = f"{state.method}: {setting.instruction}\n`step` takes its next decision, `go` all of them"
-    output().print(said, markup=False)
+    say(said)
 
 
 def setting_of(state: SessionState, text: str) -> SessionSetting:
@@ -310,7 +310,7 @@ def _undo(state: SessionState, _: str) -> None:
     if state.belief is None:
         done = state.store.undo(state.scene)
         _keep_reverted(state, "undo", {state.scene.name: done})
-        output().print(f"undone: {counted(len(done.delta), 'change')}, version {done.version}", markup=False)
+        say(f"undone: {counted(len(done.delta), 'change')}, version {done.version}")
         return
     if not state.marks:
         raise InputError("nothing was done in this session yet; `scenecypher undo` goes further back")
@@ -319,7 +319,7 @@ def _undo(state: SessionState, _: str) -> None:
     reverted: dict[str, Committed] = {}
     for name in moved:
         reverted[name] = done = state.store.undo(state.store.find(name), to=mark[name])
-        output().print(f"{name}: {counted(len(done.delta), 'change')} undone, version {done.version}", markup=False)
+        say(f"{name}: {counted(len(done.delta), 'change')} undone, version {done.version}")
     state.undone.append(moved)
     _keep_reverted(state, "undo", reverted)
 
@@ -337,9 +337,7 @@ def _redo(state: SessionState, _: str) -> None:
     with state.marked():
         for scene in scenes:
             reverted[scene.name] = done = state.store.redo(scene)
-            output().print(
-                f"{scene.name}: {counted(len(done.delta), 'change')} done again, version {done.version}", markup=False
-            )
+            say(f"{scene.name}: {counted(len(done.delta), 'change')} done again, version {done.version}")
     del state.undone[-1:]
     _keep_reverted(state, "redo", reverted)
 
@@ -357,20 +355,20 @@ def _keep_reverted(state: SessionState, what: str, done: Mapping[str, Committed]
 
 def _why(state: SessionState, _: str) -> None:
     for line in state.last or ["nothing was planned or done yet"]:
-        output().print(line, markup=False)
+        say(line)
 
 
 def _actions(state: SessionState, _: str) -> None:
     from scenecypher.planner.vocabularies.registry import action_list, macros_of, operators_of
 
     vocabulary = state.scene.vocabulary
-    output().print(action_list(operators_of(vocabulary), macros_of(vocabulary)), markup=False)
+    say(action_list(operators_of(vocabulary), macros_of(vocabulary)))
 
 
 def _help(_state: SessionState, _: str) -> None:
     for name, command in COMMANDS.items():
-        output().print(f"{f'{name} {command.takes}':22}{command.words}", markup=False)
-    output().print("Anything else is an action such as grab(cup_30).", markup=False)
+        say(f"{f'{name} {command.takes}':22}{command.words}")
+    say("Anything else is an action such as grab(cup_30).")
 
 
 def _quit(_state: SessionState, _: str) -> None:

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from scenecypher.cli.context import columns_set, output, tell
+from scenecypher.cli.context import columns_set, output, say, tell
 
 if TYPE_CHECKING:
     from scenecypher.evaluation.reporting.cells import TextRow
@@ -58,7 +58,7 @@ def print_table(columns: Sequence[Column], rows: Sequence[Row], *, title: str = 
     width = _available()
     kept = list(range(len(columns))) if width is None else _fitting(columns, rows, width)
     if title:
-        output().print(title, style="italic", markup=False)
+        say(title, style="italic")
     if columns and not kept:
         _print_records(columns, rows)
         return
@@ -152,17 +152,16 @@ def show_result(result: ExperimentResult) -> None:
     """Print a result; an unfinished one begins with a warning."""
     from scenecypher.evaluation.reporting.cells import provenance_line, result_notes, unfinished_warning
 
-    out = output()
     if warning := unfinished_warning(result):
-        out.print(warning, style="bold red", markup=False)
-    out.print(provenance_line(result), markup=False)
+        say(warning, style="bold red")
+    say(provenance_line(result))
     for table in result.all_tables:
         _show_table(table)
     for note in result_notes(result):
-        out.print(note, style="yellow", markup=False)
-    out.print(LEGEND, style="dim", markup=False)
+        say(note, style="yellow")
+    say(LEGEND, style="dim")
     if result.provenance.log:
-        out.print(f"log: {result.provenance.log}", style="dim", markup=False)
+        say(f"log: {result.provenance.log}", style="dim")
 
 
 def _show_table(table: ResultTable) -> None:
