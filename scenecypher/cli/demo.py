@@ -59,7 +59,7 @@ def demo(*, keep: Annotated[bool, option("--keep", "Leave the task's changes in 
         info = db.store.find(SCENE)
         _show_schema(db, info)
         _ask(db, info)
-        _plan(db, info)
+        _plan(db)
         _show_history_and_undo(db.store, info, keep=keep)
         _show_next_steps(db.settings)
     if sys.stdout.isatty():
@@ -123,19 +123,13 @@ def _ask(db: SceneDatabase, info: SceneInfo) -> None:
         show_retrieval(final_retrieval(retriever.stream(question, info), told=say))
 
 
-def _plan(db: SceneDatabase, info: SceneInfo) -> None:
+def _plan(db: SceneDatabase) -> None:
     from scenecypher.cli.history import show_events
-    from scenecypher.home import PlanOptions, session_setting
-    from scenecypher.planner.methods import recipe_named
     from scenecypher.planner.sessions.budget import Budget
-    from scenecypher.planner.sessions.recording import RunRecorder
-    from scenecypher.planner.sessions.setup import prepare_session
 
     _title("4. A task: each action is checked, and is one transaction")
     output().print(f"[bold]{INSTRUCTION}[/]\n")
-    setting = session_setting(db, info, INSTRUCTION, PlanOptions(budget=Budget(20), fix=False))
-    recorder = RunRecorder(db.store.database, info, "plan", is_on=db.settings.record_runs)
-    show_events(recorder.kept(prepare_session(setting, recipe_named(setting.name)).run()))
+    show_events(db.home(SCENE).plan_events(INSTRUCTION, budget=Budget(20), fix=False))
 
 
 def _show_history_and_undo(store: SceneStore, info: SceneInfo, *, keep: bool) -> None:

@@ -55,7 +55,7 @@ def history(
     with open_store() as store:
         info = find_replaced(store.database, scene) if replaced else store.find(scene)
         if thing is None:
-            log = latest_events(store, info, limit)
+            log = [*islice(store.latest(info), limit)][::-1]
             held = versions_in_effect(log)
         else:
             whole = store.history(info)
@@ -65,11 +65,6 @@ def history(
         print_json([_event_document(event, holds=event.version in held) for event in log])
     else:
         print_history(log, changes=changes, held=held)
-
-
-def latest_events(store: SceneStore, scene: SceneInfo, limit: int) -> list[Commit]:
-    """Return the last `limit` events, oldest first."""
-    return [*islice(store.latest(scene), limit)][::-1]
 
 
 def _events_about(thing: str, store: SceneStore, info: SceneInfo, log: list[Commit]) -> list[Commit]:

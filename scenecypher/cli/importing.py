@@ -256,26 +256,19 @@ def _print(outcomes: Sequence[dict[str, Any] | tuple[str, InputError]], *, dry_r
         return
     for facts in scenes:
         size = f"{facts['nodes']:,} nodes, {facts['relations']:,} relations"
-        say(f"{facts['name']}: {_counts(facts) if dry_run else facts['outcome']}, {size}")
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in facts["kinds"].items()) if dry_run else ""
+        say(f"{facts['name']}: {(kinds or 'empty') if dry_run else facts['outcome']}, {size}")
         for note in (*facts.get("notes", ()), *(f"conflict: {it}" for it in facts.get("conflicts", ()))):
             warn(f"{facts['name']}: {note}")
     for _, error in failed:
         warn(str(error))
     if len(outcomes) > 1:
         if dry_run:
-            say(_means(scenes))
+            places = sum(facts["kinds"].get("Place", 0) for facts in scenes) / max(1, len(scenes))
+            nodes = sum(facts["nodes"] for facts in scenes) / max(1, len(scenes))
+            say(f"on average {places:.2f} places and {nodes:.1f} nodes a scene")
         verb = "checked, nothing written" if dry_run else "imported"
         say(f"{len(scenes):,} scenes {verb}; {len(failed):,} failed")
-
-
-def _counts(facts: dict[str, Any]) -> str:
-    return ", ".join(f"{count:,} {kind}" for kind, count in facts["kinds"].items()) or "empty"
-
-
-def _means(scenes: Sequence[dict[str, Any]]) -> str:
-    places = sum(facts["kinds"].get("Place", 0) for facts in scenes) / max(1, len(scenes))
-    nodes = sum(facts["nodes"] for facts in scenes) / max(1, len(scenes))
-    return f"on average {places:.2f} places and {nodes:.1f} nodes a scene"
 
 
 def _problems(error: InputError) -> list[dict[str, str]]:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from scenecypher.planner.sessions.setup import SessionSetting
 
 METHOD: Final = "stepwise"
+NOT_RESUMED: Final = "stopped; a session with --log FILE can be resumed"
 SWITCHES: Final = "Switches, by default as the method has them"
 
 
@@ -51,8 +52,7 @@ def methods(
 
     chosen = METHODS if name is None else {name: recipe_named(name)}
     if name is None and not as_json:
-        _list_methods(METHODS)
-        return
+        list_methods(wanted=True)
     documents = [_method_document(each, recipe) for each, recipe in chosen.items()]
     of = documents[0]
     lines = [f"{of['method']}: {of['words']}", f"  from: {of['paper'] or 'ours'}"]
@@ -67,14 +67,9 @@ def list_methods(wanted: bool) -> None:  # noqa: FBT001 - the form of Typer's ca
     from scenecypher.planner.methods import METHODS
 
     if wanted:
-        _list_methods(METHODS)
+        width = max(map(len, METHODS)) + 2
+        say("\n".join(f"{each:<{width}}{recipe.words}" for each, recipe in METHODS.items()))
         raise typer.Exit
-
-
-def _list_methods(recipes: Mapping[str, Recipe]) -> None:
-    width = max(map(len, recipes)) + 2
-    for each, recipe in recipes.items():
-        say(f"{each:<{width}}{recipe.words}")
 
 
 def _method_document(name: str, recipe: Recipe) -> dict[str, Any]:
@@ -245,20 +240,15 @@ def plan(
             place=given.place,
         )
         recorder = RunRecorder(db.store.database, info, "plan", is_on=db.settings.record_runs)
+        events = _events(setting, recipe, recorder, log=log, resume=resume)
         try:
-            end = show_events(
-                recorder.kept(_events(setting, recipe, recorder, log=log, resume=resume)), as_json=as_json
-            )
+            end = show_events(recorder.kept(events), as_json=as_json)
         except KeyboardInterrupt:
-            _tell_how_to_resume(None if of.world == "minigrid" else resume or log or recorder.number)
+            begun = None if of.world == "minigrid" else resume or log or recorder.number
+            warn(f"stopped; the same command with --resume {begun} goes on" if begun else NOT_RESUMED)
             raise typer.Exit(INTERRUPTED) from None
     if not end.is_done:
         raise typer.Exit(1)
-
-
-def _tell_how_to_resume(log: Path | str | int | None) -> None:
-    how = f"the same command with --resume {log} goes on" if log else "a session with --log FILE can be resumed"
-    warn(f"stopped; {how}")
 
 
 def _check(

@@ -19,7 +19,7 @@ from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import DatabaseUnavailable, DocumentError, InputError, QueryRefused, ServiceError
 
 if TYPE_CHECKING:
-    from scenecypher.db.gate import Answer, Explanation
+    from scenecypher.db.gate import Explanation
     from scenecypher.errors import SceneCypherError
     from scenecypher.retriever.events import RetrievalEvent
     from scenecypher.retriever.reader import SceneReader
@@ -66,13 +66,19 @@ def run_queries(reader: SceneReader, queries: Iterable[str]) -> None:
 
 
 def _run_one(reader: SceneReader, cypher: str, *, as_json: bool) -> None:
-    if not as_json:
-        print_answer(reader.query(cypher))
+    if as_json:
+        document = result_document(reader, cypher)
+        print_json(document)
+        if not document["ok"]:
+            raise typer.Exit(1)
         return
-    document = result_document(reader, cypher)
-    print_json(document)
-    if not document["ok"]:
-        raise typer.Exit(1)
+    answer = reader.query(cypher)
+    print_rows(answer.columns, answer.rows)
+    rows = counted(len(answer.rows), "row")
+    more = f"; these are {answer.truncated}" if answer.truncated else ""
+    say(f"{rows} at version {answer.version}, {1_000 * answer.seconds:.0f} ms{more}", style="dim")
+    for hint in answer.hints:
+        say(f"hint: {hint}")
 
 
 def _explain(reader: SceneReader, cypher: str, *, as_json: bool) -> None:
@@ -126,16 +132,6 @@ def result_document(reader: SceneReader, cypher: str) -> dict[str, Any]:
         "version": answer.version,
     }
     return document | {"hints": list(answer.hints)} if answer.hints else document
-
-
-def print_answer(answer: Answer) -> None:
-    """Print an answer's rows as a table, their number, a note if there are more, and the hints of an empty one."""
-    print_rows(answer.columns, answer.rows)
-    rows = counted(len(answer.rows), "row")
-    more = f"; these are {answer.truncated}" if answer.truncated else ""
-    say(f"{rows} at version {answer.version}, {1_000 * answer.seconds:.0f} ms{more}", style="dim")
-    for hint in answer.hints:
-        say(f"hint: {hint}")
 
 
 def print_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

@@ -6,9 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Final
 
 import typer
@@ -108,7 +106,11 @@ def _editing(signatures: Mapping[str, str], node_ids: Sequence[str], file: Path)
         yield
         return
     readline.set_completer_delims(" (),")
-    before = partial(_before_cursor, readline)
+
+    def before() -> str:
+        """Return the line up to the word that is completed."""
+        return readline.get_line_buffer()[: readline.get_begidx()]
+
     readline.set_completer(completer(signatures, node_ids, before))
     readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
     with _history_errors(file):
@@ -152,9 +154,3 @@ def completer(
         return fitting[number] if number < len(fitting) else None
 
     return complete
-
-
-def _before_cursor(readline: ModuleType) -> str:
-    """Return the line up to the word that is completed."""
-    line: str = readline.get_line_buffer()
-    return line[: readline.get_begidx()]

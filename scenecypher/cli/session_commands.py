@@ -114,10 +114,8 @@ class SessionState:
         from scenecypher.planner.vocabularies.registry import macros_of, operators_of
 
         with suppress(InputError):
-            operators, macros = operators_of(self.scene.vocabulary), macros_of(self.scene.vocabulary)
-            return {name: it.signature for name, it in operators.items()} | {
-                name: it.signature for name, it in macros.items()
-            }
+            actions = {**operators_of(self.scene.vocabulary), **macros_of(self.scene.vocabulary)}
+            return {name: it.signature for name, it in actions.items()}
         return {}
 
     def node_ids(self) -> list[str]:
@@ -157,17 +155,15 @@ class SessionState:
 
     def simulator(self) -> Simulator:
         """Return the simulator of the person's own actions."""
-        from scenecypher.planner.actions.simulator import Simulator
+        from scenecypher.planner.actions.simulator import Acting, Simulator
         from scenecypher.planner.worlds.belief_simulator import BeliefSimulator
         from scenecypher.planner.worlds.environment import SceneEnvironment
 
-        ask = person_there(world=self.world)
+        how: Acting = {"actor": "person", "ask": person_there(world=self.world)}
         if self.belief is None:
-            return Simulator(self.store, self.scene, actor="person", meaning=self.db.meaning, ask=ask)
-        world = self.world or SceneEnvironment(self.store, self.scene, actor="person", ask=ask)
-        return BeliefSimulator(
-            self.store, self.belief, world=world, past=self.scene, actor="person", meaning=self.db.meaning, ask=ask
-        )
+            return Simulator(self.store, self.scene, meaning=self.db.meaning, **how)
+        world = self.world or SceneEnvironment(self.store, self.scene, **how)
+        return BeliefSimulator(self.store, self.belief, world=world, past=self.scene, meaning=self.db.meaning, **how)
 
 
 class Quit(Exception):
@@ -282,10 +278,6 @@ def _step(state: SessionState, count: str) -> None:
     _take_decisions(state, number)
 
 
-def _go(state: SessionState, _: str) -> None:
-    _take_decisions(state, None)
-
-
 def _take_decisions(state: SessionState, count: int | None) -> None:
     """Take `count` decisions of the plan, or all that are left if None."""
     from scenecypher.planner.sessions.events import Remembered
@@ -354,8 +346,7 @@ def _keep_reverted(state: SessionState, what: str, done: Mapping[str, Committed]
 
 
 def _why(state: SessionState, _: str) -> None:
-    for line in state.last or ["nothing was planned or done yet"]:
-        say(line)
+    say("\n".join(state.last or ["nothing was planned or done yet"]))
 
 
 def _actions(state: SessionState, _: str) -> None:
@@ -366,9 +357,8 @@ def _actions(state: SessionState, _: str) -> None:
 
 
 def _help(_state: SessionState, _: str) -> None:
-    for name, command in COMMANDS.items():
-        say(f"{f'{name} {command.takes}':22}{command.words}")
-    say("Anything else is an action such as grab(cup_30).")
+    lines = (f"{f'{name} {command.takes}':22}{command.words}" for name, command in COMMANDS.items())
+    say("\n".join([*lines, "Anything else is an action such as grab(cup_30)."]))
 
 
 def _quit(_state: SessionState, _: str) -> None:
@@ -380,7 +370,7 @@ COMMANDS: Final[Mapping[str, SessionCommand]] = {
     "actions": SessionCommand(_actions, "", "list the actions"),
     "plan": SessionCommand(_plan, "INSTRUCTION", "start a plan for a task; or --goal FACTS, or --task ID"),
     "step": SessionCommand(_step, NUMBER, "take the plan's next decision, or the next N"),
-    "go": SessionCommand(_go, "", "carry the plan out to its end"),
+    "go": SessionCommand(lambda state, _: _take_decisions(state, None), "", "carry the plan out to its end"),
     "why": SessionCommand(_why, "", "why the last action was proposed or refused"),
     "undo": SessionCommand(_undo, "", "undo the last action"),
     "redo": SessionCommand(_redo, "", "redo the last undo"),

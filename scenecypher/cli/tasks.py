@@ -194,13 +194,15 @@ def _counts(tasks: Sequence[Task]) -> dict[str, dict[str, int]]:
 
 
 def _document(found: TaskSource) -> dict[str, Any]:
-    from scenecypher.db.condition import condition_document
+    from scenecypher.db.condition import condition_document, conjuncts, explain
 
-    task = found.task
+    task, graph = found.task, found.graph()
+    goal = [f"first do: {' or '.join(alternatives)}" for alternatives in task.action_goals]
+    goal += [explain(part, graph, {}) for part in conjuncts(task.goal)] if task.has_graph_goal else []
     return {
         **_row(task),
         "kind": task.goal_kind,
-        "goal": list(_goal_lines(task, found.graph())),
+        "goal": goal,
         "condition": condition_document(task.goal) if task.has_graph_goal else None,
         "action_goals": [*map(list, task.action_goals)],
         **{name: getattr(task, name) for name in ("formula", "budget")},
@@ -208,14 +210,6 @@ def _document(found: TaskSource) -> dict[str, Any]:
         **{name: getattr(task, name) for name in ("answer", "source")},
         "import": found.command,
     }
-
-
-def _goal_lines(task: Task, graph: SceneGraph) -> Iterator[str]:
-    from scenecypher.db.condition import conjuncts, explain
-
-    yield from (f"first do: {' or '.join(alternatives)}" for alternatives in task.action_goals)
-    if task.has_graph_goal:
-        yield from (explain(part, graph, {}) for part in conjuncts(task.goal))
 
 
 def _line(text: str) -> str:
