@@ -10,21 +10,12 @@ from uuid import uuid4
 
 import typer
 
-from scenecypher.cli.context import (
-    counted,
-    error_document,
-    open_database,
-    open_store,
-    print_error,
-    print_json,
-    say,
-    show,
-)
+from scenecypher.cli.context import error_document, open_database, open_store, print_error, print_json, say, show
 from scenecypher.cli.options import AsJson, Name, Timeouts, agent_ids, argument, calls, node_ids, option, with_options
 from scenecypher.cli.worlds import person_there
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.errors import InputError, SceneCypherError
-from scenecypher.wording import change_line, is_dense
+from scenecypher.wording import change_line, counted, is_dense
 
 if TYPE_CHECKING:
     from scenecypher.planner.actions.simulator import CommittedAction

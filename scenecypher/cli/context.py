@@ -17,7 +17,6 @@ from rich.console import Console
 
 from scenecypher.errors import InputError, QueryRefused, RejectedError, ReplyRejected, SceneCypherError, ServiceError
 from scenecypher.waiting import listen
-from scenecypher.wording import counted as counted  # noqa: PLC0414 - commands import it from here
 
 if TYPE_CHECKING:
     from scenecypher.chat.model import Model

@@ -15,7 +15,6 @@ import typer
 
 from scenecypher.cli.context import (
     LINE,
-    counted,
     errors,
     open_database,
     open_store,
@@ -30,6 +29,7 @@ from scenecypher.cli.options import AsJson, option, scene_names
 from scenecypher.cli.scene_files import backup, restore
 from scenecypher.errors import InputError, ServiceError
 from scenecypher.files import write_files
+from scenecypher.wording import counted
 
 if TYPE_CHECKING:
     from http.server import ThreadingHTTPServer

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from scenecypher.cli.context import counted, say, warn
+from scenecypher.cli.context import say, warn
 from scenecypher.cli.evaluate_run import Choices, Experiment, experiment_command
 from scenecypher.cli.options import argument, option
 from scenecypher.errors import InputError
 from scenecypher.evaluation import experiments
 from scenecypher.plugins import Plugins
+from scenecypher.wording import counted
 
 if TYPE_CHECKING:
     from scenecypher.evaluation.reporting.result_files import FoundResults

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenecypher.cli.context import counted, open_store, print_json, print_line, say, show, tell, warn
+from scenecypher.cli.context import open_store, print_json, print_line, say, show, tell, warn
 from scenecypher.cli.options import AsJson, Name, argument, option
 from scenecypher.cli.table import Column, print_table
 from scenecypher.cli.worlds import approved
 from scenecypher.errors import InputError
 from scenecypher.files import write_file
-from scenecypher.wording import change_line, event_line, event_times
+from scenecypher.wording import change_line, counted, event_line, event_times
 
 if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo

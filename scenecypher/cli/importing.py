@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 import typer
 
-from scenecypher.cli.context import counted, open_store, print_json, print_line, progress_bar, say, warn
+from scenecypher.cli.context import open_store, print_json, print_line, progress_bar, say, warn
 from scenecypher.errors import DocumentError, InputError
+from scenecypher.wording import counted
 
 if TYPE_CHECKING:
     from scenecypher.cli.options import ImportOptions

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from scenecypher.cli.context import counted, error_document, open_database, print_json, print_line, say, warn
+from scenecypher.cli.context import error_document, open_database, print_json, print_line, say, warn
 from scenecypher.cli.options import AsJson, ReadName, Timeouts, argument, option, with_options
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import DatabaseUnavailable, DocumentError, InputError, QueryRefused, ServiceError
+from scenecypher.wording import counted
 
 if TYPE_CHECKING:
     from scenecypher.db.gate import Explanation

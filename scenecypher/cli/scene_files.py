@@ -7,10 +7,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-from scenecypher.cli.context import counted, open_store, progress_bar, show, tell
+from scenecypher.cli.context import open_store, progress_bar, show, tell
 from scenecypher.cli.options import AsJson, argument, option
 from scenecypher.errors import InputError
 from scenecypher.files import write_files
+from scenecypher.wording import counted
 
 if TYPE_CHECKING:
     from scenecypher.db.store.load import LoadedScene

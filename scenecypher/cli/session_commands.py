@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from scenecypher.cli.context import checked_utf8, counted, say
+from scenecypher.cli.context import checked_utf8, say
 from scenecypher.cli.history import print_event
 from scenecypher.cli.worlds import person_there
 from scenecypher.errors import InputError, RejectedError, did_you_mean
+from scenecypher.wording import counted
 
 if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo
