@@ -156,11 +156,8 @@ def _resume(ctx: typer.Context, name: str, of: Experiment, file: Path, how: RunO
     """Resume the run that wrote `file`. Raises InputError for another experiment's log, and for options of the log."""
     from scenecypher.evaluation.running import experiment_name_of, resume_task
 
-    sources = {
-        one.opts[0]: ctx.get_parameter_source(one.name or "")
-        for one in ctx.command.params
-        if one.name not in ALLOWED_WITH_RESUME
-    }
+    options = (one for one in ctx.command.params if one.name not in ALLOWED_WITH_RESUME)
+    sources = ((one.opts[0], ctx.get_parameter_source(one.name or "")) for one in options)
     if typed := [name for name, source in sources if source is not None and source.name == "COMMANDLINE"]:
         raise InputError(f"--resume takes its options from the log; leave {' and '.join(typed)} out")
     if (found := experiment_name_of(file)) != name:
