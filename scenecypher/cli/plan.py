@@ -52,7 +52,7 @@ def methods(
 
     chosen = METHODS if name is None else {name: recipe_named(name)}
     if name is None and not as_json:
-        list_methods(wanted=True)
+        list_methods(wanted=True)  # which ends the command
     documents = [_method_document(each, recipe) for each, recipe in chosen.items()]
     of = documents[0]
     lines = [f"{of['method']}: {of['words']}", f"  from: {of['paper'] or 'ours'}"]

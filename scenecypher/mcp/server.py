@@ -34,6 +34,9 @@ from scenecypher.tools.desk import Desk, Homes, OnlyScene
 from scenecypher.tools.table import Tool, tools_served
 
 if TYPE_CHECKING:
+    from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.home import Home
+    from scenecypher.readable import ReadableHome
     from scenecypher.scenes import SceneDatabase
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
@@ -59,10 +62,22 @@ class Front:
         self._lock = Lock()
         self._database: SceneDatabase | None = None
 
-    def homes(self) -> Homes:
+    def home(self, name: str) -> Home:
+        """Return the home of a scene. Raises SceneNotFound, DatabaseUnavailable, InputError."""
+        return self._homes().home(name)
+
+    def home_at(self, name: str) -> ReadableHome:
+        """Return the home of a scene, as it is or as it was. Raises as `home` does."""
+        return self._homes().home_at(name)
+
+    def scenes(self) -> list[SceneInfo]:
+        """Return the facts of all scenes. Raises DatabaseUnavailable, InputError."""
+        return self._homes().scenes()
+
+    def _homes(self) -> Homes:
         """Return the homes; the first call connects, and the next one does so again if it failed.
 
-        A local server that does not run any more is started again. Raises DatabaseUnavailable, InputError.
+        A local server that does not run any more is started again.
         """
         with self._lock:
             if self._database is not None and not self._database.store.database.ensure_running():
@@ -163,8 +178,8 @@ class HomeServer:
         given, is_heard = params.arguments or {}, len(self._waiting) < WAITING and _hears_questions(context.session)
 
         def call(report: Report, is_stopped: Callable[[], bool], ask: Answer) -> types.CallToolResult:
+            desk = Desk(self.front, report, is_stopped, ask if is_heard else None)
             try:
-                desk = Desk(self.front.homes(), report, is_stopped, ask if is_heard else None)
                 found = call_tool(self._tools, params.name, given, desk)
             except SceneCypherError as error:
                 return types.CallToolResult(content=[types.TextContent(text=str(error))], is_error=True)
@@ -240,7 +255,7 @@ class HomeServer:
     ) -> types.ListResourcesResult:
         cursor = params.cursor if params is not None else None
         start = int(cursor) if cursor is not None and cursor.isdecimal() else 0
-        infos = await self._asked(lambda: self.front.homes().scenes())
+        infos = await self._asked(self.front.scenes)
         names = [it.name for it in infos[start : start + SCENES_ON_PAGE]]
         more = start + SCENES_ON_PAGE
         resources = [
@@ -264,14 +279,14 @@ class HomeServer:
     async def _read_resource(self, _: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         place = place_of(str(params.uri))
         text = await self._asked(
-            lambda: call_tool(self._tools, place.kind, {"scene": place.scene}, Desk(self.front.homes())).text()
+            lambda: call_tool(self._tools, place.kind, {"scene": place.scene}, Desk(self.front)).text()
         )
         content = types.TextResourceContents(uri=str(params.uri), mime_type="text/plain", text=text)
         return types.ReadResourceResult(contents=[content])
 
     async def _version_of(self, scene: str) -> int:
         """Return a scene's version. Raises MCPError if there is no such scene."""
-        return await self._asked(lambda: self.front.homes().home_at(scene).info.version)
+        return await self._asked(lambda: self.front.home_at(scene).info.version)
 
     async def _asked(self, ask: Callable[[], T]) -> T:
         """Return what `ask` returns, from a thread; an error is one of the protocol's, in words."""

@@ -381,9 +381,9 @@ def test_a_call_of_a_tool_starts_the_server_again(settings: Settings) -> None:
     """A service that is asked for ever after its server has gone: only the first call started it."""
     front = Front(lambda: scenecypher.connect(settings=settings))
     try:
-        front.homes().scenes()
+        front.scenes()
         assert local.stop(settings, tell=print)
-        assert front.homes().scenes() == []
+        assert front.scenes() == []
         assert local.status(settings) is not None
     finally:
         front.close()
