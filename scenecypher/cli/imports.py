@@ -174,7 +174,7 @@ def _of_subset(subset: str, only: str | None) -> Iterator[Source]:
     elif only is not None:
         raise InputError(f"{subset} is one scene; leave out --only {only[:60]}")
     else:
-        yield Source.named(offices.scene_name(subset), partial(offices.scene, subset))
+        yield Source.named(offices.NAME_PREFIX + subset, partial(offices.scene, subset))
 
 
 def _of_grasif_files(paths: Sequence[str], only: str | None) -> Iterator[Source]:
