@@ -111,10 +111,6 @@ def _read_networkx(file: SceneFile) -> ImportedScene:
     )
 
 
-def _read_hovsg(file: SceneFile) -> ImportedScene:
-    return hovsg.read_folder(file.path, name=file.name, strict=file.strict)
-
-
 def _with(reader: Callable[..., ImportedScene], prefix: str | None) -> Callable[[SceneFile], ImportedScene]:
     """Return the `read` of a format whose `reader` takes a document, its file and a name."""
 
@@ -143,7 +139,10 @@ OURS: Final[Mapping[str, FileFormat]] = {
         lambda document: "layer_names" in document or "mesh_layer_id" in document,
     ),
     "hovsg": FileFormat(
-        "HOV-SG's folder of floors, rooms and objects", _read_hovsg, hovsg.is_part, is_folder=hovsg.is_folder
+        "HOV-SG's folder of floors, rooms and objects",
+        lambda file: hovsg.read_folder(file.path, name=file.name, strict=file.strict),
+        hovsg.is_part,
+        is_folder=hovsg.is_folder,
     ),
     "3rscan": FileFormat(
         "3RScan's relationships.json or objects.json (3DSSG)",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
@@ -19,38 +18,22 @@ from scenecypher.importers.json_file import read_json
 
 NAME_PREFIX: Final = "hovsg/"
 TURNED: Final = "positions turned from y up to ours (z up): x, -z, y of the files"
-_Corner = Annotated[list[float], Field(min_length=3, max_length=3)]
+PARTS: Final = (("floor", "Place"), ("room", "Place"), ("object", "Object"))
+"""Words of parts, whose folders are their plurals, and kinds of their nodes; each is in one of the sort before."""
 
 
 class _Part(Read):
-    id: str | int
-    parent: str | int | None = None
+    floor_id: str | int | None = None
+    room_id: str | int | None = None
+    object_id: str | int | None = None
     name: str | None = None
-    corners: list[_Corner] = Field([], alias="vertices")
-
-
-class _Floor(_Part):
-    id: str | int = Field(alias="floor_id")
-
-
-class _Room(_Part):
-    id: str | int = Field(alias="room_id")
-    parent: str | int | None = Field(None, alias="floor_id")
-
-
-class _Object(_Part):
-    id: str | int = Field(alias="object_id")
-    parent: str | int | None = Field(None, alias="room_id")
+    corners: list[Annotated[list[float], Field(min_length=3, max_length=3)]] = Field([], alias="vertices")
     embedding: list[Any] | str | None = None
-
-
-PartT = TypeVar("PartT", _Floor, _Room, _Object)
-FOLDERS: Final[Mapping[type[_Part], str]] = {_Floor: "floors", _Room: "rooms", _Object: "objects"}
 
 
 def is_folder(path: Path) -> bool:
     """Check if a folder is a map."""
-    return all((path / FOLDERS[form]).is_dir() for form in (_Room, _Object))
+    return all((path / name).is_dir() for name in ("rooms", "objects"))
 
 
 def is_part(document: Any) -> bool:
@@ -65,38 +48,34 @@ def read_folder(path: Path, *, name: str | None = None, strict: bool = False) ->
     Its axes are right-handed with y up, as Habitat's. Raises DocumentError for the first file with problems.
     """
     if not path.is_dir():
-        cause = (
+        words = (
             f"this is a part of a map of HOV-SG; give its folder: `scenecypher import {path.resolve().parent.parent}`"
         )
-        raise DocumentError(str(path), "$", cause)
-    floors, rooms, objects = _read(_Floor, path), _read(_Room, path), _read(_Object, path)
-    nodes = [
-        *(_node(it, "Place", "floor") for it in floors),
-        *(_node(it, "Place", "room") for it in rooms),
-        *(_node(it, "Object", "object") for it in objects),
-    ]
-    known = {it["id"] for it in nodes}
-    ends = ((str(it.id), str(it.parent)) for it in (*rooms, *objects))
-    edges = [{"source": it, "relation": "INSIDE", "target": parent} for it, parent in ends if parent in known]
+        raise DocumentError(str(path), "$", words)
+    nodes: list[dict[str, Any]] = []
+    edges: list[dict[str, Any]] = []
+    for level, (word, kind) in enumerate(PARTS):
+        known = {it["id"] for it in nodes}
+        for file in sorted((path / f"{word}s").glob("*.json")):
+            part = validated(_Part, read_json(file), str(file))
+            if (id_ := getattr(part, f"{word}_id")) is None:
+                raise DocumentError(str(file), f"$.{word}_id", "is missing; add it")
+            nodes.append(_node(part, str(id_), kind, word))
+            if level and (parent := str(getattr(part, f"{PARTS[level - 1][0]}_id"))) in known:
+                edges.append({"source": str(id_), "relation": "INSIDE", "target": parent})
     document = {"directed": True, "nodes": nodes, "edges": edges}
-    scene = networkx_json.from_document(
-        document, file=str(path), name=name or NAME_PREFIX + path.resolve().name, strict=strict
-    )
+    named = name or NAME_PREFIX + path.resolve().name
+    scene = networkx_json.from_document(document, file=str(path), name=named, strict=strict)
     return replace(scene, notes=(TURNED, *scene.notes))
 
 
-def _read(form: type[PartT], path: Path) -> list[PartT]:
-    files = sorted((path / FOLDERS[form]).glob("*.json"))
-    return [validated(form, read_json(file), str(file)) for file in files]
-
-
-def _node(part: _Floor | _Room | _Object, kind: str, word: str) -> dict[str, Any]:
+def _node(part: _Part, id_: str, kind: str, word: str) -> dict[str, Any]:
     """Return a node; of its box, the corners with the least and the greatest coordinates."""
     name = part.name or word
-    node: dict[str, Any] = {"id": str(part.id), "kind": kind, "name": f"{name}_{part.id}", "class": class_of_name(name)}
+    node: dict[str, Any] = {"id": id_, "kind": kind, "name": f"{name}_{id_}", "class": class_of_name(name)}
     if part.corners:
         x, y, z = zip(*part.corners, strict=True)
         node["bbox"] = [[min(x), -max(z), min(y)], [max(x), -min(z), max(y)]]
-    if isinstance(part, _Object) and isinstance(part.embedding, list):
+    if isinstance(part.embedding, list):
         node["embedding"] = part.embedding
     return node
