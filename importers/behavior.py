@@ -35,24 +35,14 @@ from scenecypher.importers.task import Task, chosen
 from scenecypher.importers.word_tables import instructions, tables
 from scenecypher.waiting import waiting_for
 
-_CLASSES: Final = {name: frozenset(words.split()) for name, words in tables("behavior_classes").items()}
+_WORDS: Final[Mapping[str, Any]] = tables("behavior_classes")
+_CLASSES: Final = {name: frozenset(words.split()) for name, words in _WORDS["classes"].items()}
 OPENABLE, TOGGLEABLE, SURFACES, CONTAINERS, HEAVY, LIGHT = map(
     _CLASSES.__getitem__, ("openable", "toggleable", "surfaces", "containers", "heavy", "light")
 )
 """Classes by what they admit, by the package's annotations and by what is on or in them in any start or goal."""
 
-AFFORDANCES: Final[Mapping[str, tuple[frozenset[str], tuple[str, ...]]]] = {
-    "opens": (OPENABLE, ("open", "close")),
-    "toggles": (TOGGLEABLE, ("turn_on", "turn_off")),
-    "has a top": (SURFACES, ("put_on",)),
-    "has an inside": (CONTAINERS, ("put_inside",)),
-}
-"""Classes and the actions, in GraSIF's words, that they admit; objects that are not heavy admit pick_up too."""
-
-STATES: Final[Mapping[str, tuple[frozenset[str], str, str]]] = {
-    "open": (OPENABLE, "open", "closed"),
-    "toggled_on": (TOGGLEABLE, "on", "off"),
-}
+STATES: Final = {predicate: (_CLASSES[key], yes, no) for predicate, (key, yes, no) in _WORDS["states"].items()}
 """The definitions' unary predicates: the classes that have them, and the states if they hold and if not."""
 
 AGENT: Final = "agent"
@@ -109,7 +99,8 @@ def instance_name(instance: str) -> str:
 def affordances_of(class_: str, kind: str) -> tuple[str, ...]:
     """Return the affordances of a node of this class and kind."""
     carried = ("pick_up",) if kind == "Object" and class_ not in HEAVY else ()
-    return carried + tuple(word for classes, words in AFFORDANCES.values() if class_ in classes for word in words)
+    admitted = (words for key, words in _WORDS["affordances"].items() if class_ in _CLASSES[key])
+    return (*carried, *" ".join(admitted).split())
 
 
 @dataclass(frozen=True, slots=True)
