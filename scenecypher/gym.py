@@ -34,16 +34,16 @@ from scenecypher.importers import datasets
 from scenecypher.importers.task import ActionGoal
 from scenecypher.planner.actions.action_mask import ActionMask
 from scenecypher.planner.actions.execution import NO_AGENT
-from scenecypher.planner.actions.operator import Become, Cease, Operator, Relate, nested_effects
+from scenecypher.planner.actions.operator import Become, Cease, Operator, Relate, simple_effects
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.sessions.budget import SPARE_STEPS
 from scenecypher.planner.sessions.goal_check import missing_goals, steps_of
 from scenecypher.planner.sessions.goal_words import GoalParser
 from scenecypher.planner.sessions.session import ends_session
-from scenecypher.planner.symbolic.ground_calls import calls_for
+from scenecypher.planner.symbolic.parts import calls_for
 from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S, PlanRequest, find_plan
 from scenecypher.planner.vocabularies.own_actions import own_goal
-from scenecypher.planner.vocabularies.registry import action_list, macros_of, operators_of
+from scenecypher.planner.vocabularies.vocabulary import action_list, macros_of, operators_of
 from scenecypher.planner.worlds.episode_worlds import EpisodeWorld, LeasedWorld, MemoryWorld
 from scenecypher.planner.worlds.perturbation import perturb
 from scenecypher.scenes import connect
@@ -294,7 +294,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
 
     @property
     def _effects(self) -> list[Any]:
-        return [it for each in self._episode.operators.values() for it in nested_effects(each.effects)]
+        return [it for each in self._episode.operators.values() for it in simple_effects(each.effects)]
 
     def _missing(self, graph: GraphView) -> int:
         """Return the number of unmet parts of the goal, and of actions that the task asks for besides."""

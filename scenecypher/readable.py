@@ -24,11 +24,9 @@ from scenecypher.floorplan.figure import figure_of
 from scenecypher.floorplan.home_view import view_of
 from scenecypher.floorplan.layout import drawing_of
 from scenecypher.meaning import Meaning
-from scenecypher.planner.sessions.asking import keep_answer
-from scenecypher.planner.sessions.recording import RunRecorder
+from scenecypher.planner.sessions.recording import RunRecorder, keep_answer
 from scenecypher.planner.sessions.reporting import question_began
-from scenecypher.retriever.reader import SceneReader
-from scenecypher.retriever.retrieval import Retrieval, cell_text
+from scenecypher.retriever.retrieval import Retrieval, SceneReader, cell_text
 from scenecypher.retriever.retriever import Options, Retriever
 from scenecypher.retriever.schema_text import schema_text
 from scenecypher.settings import Settings

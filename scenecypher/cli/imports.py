@@ -159,14 +159,14 @@ def grasif(
 
 def _of_subset(subset: str, only: str | None) -> Iterator[Source]:
     """Return the scenes of one of SUBSETS, or the one of an id. Raises InputError."""
-    from scenecypher.importers import behavior, behavior_definitions, robothow
+    from scenecypher.importers import behavior, robothow
     from scenecypher.importers import grasif as offices
 
     if subset not in SUBSETS:
         hint = did_you_mean(subset[:60], SUBSETS)
         raise InputError(f"no subset {subset[:60]!r} is known{hint}; give one of {', '.join(SUBSETS)}")
     if subset == "behavior-1k":
-        for activity in behavior_definitions.activities(only):
+        for activity in behavior.activities(only):
             yield Source.named(behavior.scene_name(activity.name), partial(behavior.activity_scene, activity))
     elif subset == "robothow":
         for program in robothow.programs(only):
@@ -174,7 +174,7 @@ def _of_subset(subset: str, only: str | None) -> Iterator[Source]:
     elif only is not None:
         raise InputError(f"{subset} is one scene; leave out --only {only[:60]}")
     else:
-        yield Source.named(offices.scene_name(subset), partial(offices.scene, subset))
+        yield Source.named(offices.NAME_PREFIX + subset, partial(offices.scene, subset))
 
 
 def _of_grasif_files(paths: Sequence[str], only: str | None) -> Iterator[Source]:
@@ -216,11 +216,16 @@ def networkx(
 ) -> None:
     """Import graphs that `networkx.node_link_data` wrote: your own nodes and edges in known words."""
     from scenecypher.db.schema import Declared
-    from scenecypher.importers import networkx_json
+    from scenecypher.importers.detect import read_scenes
+    from scenecypher.importers.networkx_json import NAME_PREFIX
 
-    read = partial(networkx_json.read_scene, declare=Declared.of_names(declare or ()), strict=strict)
+    read_all = partial(read_scenes, file_format="networkx", declared=Declared.of_names(declare or ()), strict=strict)
+
+    def read(path: Path, *, name: str, line: JsonLine | None = None) -> ImportedScene:
+        return next(read_all(path, name=name, line=line))
+
     suffixes = (".json", *JSON_LINES)
-    sources = sources_of_files(paths, read, prefix=networkx_json.NAME_PREFIX, suffixes=suffixes, only=only)
+    sources = sources_of_files(paths, read, prefix=NAME_PREFIX, suffixes=suffixes, only=only)
     import_and_print(sources, how, command="networkx")
 
 
@@ -252,10 +257,10 @@ def dsg(
     read = partial(reader.read_scene, strict=strict, labels=objects, room_labels=rooms)
     if watch is not None:
         name = reader.NAME_PREFIX + (watch.resolve().name if watch.is_dir() else watch.stem)
-        adjust, memory = adjustment_of(how), reader.NodeMemory()
+        adjust = adjustment_of(how)
 
         def adjusted(path: Path) -> ImportedScene:
-            return adjust(read(path, name=name, memory=memory))
+            return adjust(read(path, name=name))
 
         watch_and_print(watch, adjusted, versions=versions, as_json=how.as_json)
         return
@@ -274,11 +279,11 @@ def documents(
 
 def _of_documents(paths: Sequence[str]) -> Iterator[Source]:
     """Yield a source for each document, whose name stands in it. One that can't be read fails when it is imported."""
-    from scenecypher.importers.scene_json import read_document
+    from scenecypher.importers.detect import read_any
 
     for path, _ in files_at(paths):
         try:
-            scene = read_document(path)
+            scene = read_any(path, file_format="json")
         except InputError as error:
             yield Source.failed(path, error)
         else:
@@ -287,7 +292,7 @@ def _of_documents(paths: Sequence[str]) -> Iterator[Source]:
 
 def _of_any(paths: Sequence[str], declared: Declared, *, strict: bool) -> Iterator[Source]:
     """Yield a source for each scene of files of known formats. Raises InputError for a path that is none."""
-    from scenecypher.importers.detect import FORMATS, joined, read_scenes, suffixes
+    from scenecypher.importers.detect import FORMATS, is_scene_folder, joined, read_scenes, suffixes
 
     for given in paths:
         if not has_magic(given) and not Path(given).exists():
@@ -296,7 +301,9 @@ def _of_any(paths: Sequence[str], declared: Declared, *, strict: bool) -> Iterat
             raise InputError(f"there is no file {given[:200]!r}{hint}; check the path")
     has_folder = any(Path(given).is_dir() for given in paths)
     found: list[tuple[Path, ImportedScene]] = []
-    for path, _ in files_at(paths, suffixes() if has_folder else (".json",)):
+    maps = [Path(given) for given in paths if is_scene_folder(Path(given))]
+    rest = [given for given in paths if Path(given) not in maps]
+    for path in (*maps, *(it for it, _ in files_at(rest, suffixes() if has_folder else (".json",)))):
         try:
             if path.name.removesuffix(".gz").endswith(JSON_LINES):
                 yield from _of_lines(path, declared, strict=strict)

@@ -62,7 +62,7 @@ def calls(ctx: typer.Context, incomplete: str) -> list[str]:
 
     None if the database does not answer.
     """
-    from scenecypher.planner.vocabularies.registry import operators_of
+    from scenecypher.planner.vocabularies.vocabulary import operators_of
 
     with suppress(SceneCypherError, OSError), _open_scene(ctx) as (database, scene):
         operators = operators_of(scene.vocabulary)

@@ -204,8 +204,8 @@ def plan(
     """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
     from scenecypher.home import PlanOptions, session_setting
     from scenecypher.planner.sessions.budget import Budget, UsageMeter
-    from scenecypher.planner.sessions.log import settings_then
     from scenecypher.planner.sessions.recording import RunRecorder
+    from scenecypher.planner.sessions.resuming import settings_then
 
     _check(instruction, task, goal, log=log, resume=resume)
     how.checked(is_resumed=resume is not None)
@@ -290,14 +290,14 @@ def _events(
     """Yield the events of a new or resumed session, each logged as it happens; `recorder` goes on with a stored run."""
     from scenecypher.db.store.runs import find_run
     from scenecypher.planner.sessions.resuming import resume_session
-    from scenecypher.planner.sessions.setup import acts_on_belief, prepare_session
+    from scenecypher.planner.sessions.setup import prepare_session, recipe_in
 
     if resume is None:
         return _logged(prepare_session(setting, recipe).run(), log)
     if not resume.isdecimal():
         return _logged(resume_session(setting, recipe, Path(resume)), Path(resume), appends=True)
     events = resume_session(setting, recipe, int(resume))
-    recorder.resume(find_run(setting.store.database, int(resume)), by_belief=acts_on_belief(setting, recipe))
+    recorder.resume(find_run(setting.store.database, int(resume)), by_belief=recipe_in(setting, recipe).belief)
     return events
 
 

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from scenecypher.db.gate import Explanation
     from scenecypher.errors import SceneCypherError
     from scenecypher.retriever.events import RetrievalEvent
-    from scenecypher.retriever.reader import SceneReader
-    from scenecypher.retriever.retrieval import Retrieval
+    from scenecypher.retriever.retrieval import Retrieval, SceneReader
 
 Verifier = Literal["off", "words", "paper", "hints"]
 Form = Literal["compact", "json", "prose"]
@@ -195,8 +194,7 @@ def ask(
     """Ask a scene in words: a model writes Cypher, the gate scopes it, the database answers."""
     from scenecypher.chat.model import model_name
     from scenecypher.db.store.catalog import original_of
-    from scenecypher.planner.sessions.asking import keep_answer, keep_answers
-    from scenecypher.planner.sessions.recording import RunRecorder
+    from scenecypher.planner.sessions.recording import RunRecorder, keep_answer, keep_answers
     from scenecypher.planner.sessions.reporting import question_began
     from scenecypher.retriever.retriever import Options, Retriever
 

@@ -112,7 +112,7 @@ class SessionState:
 
     def signatures(self) -> dict[str, str]:
         """Return the signature of each action by name; none in a vocabulary without actions."""
-        from scenecypher.planner.vocabularies.registry import macros_of, operators_of
+        from scenecypher.planner.vocabularies.vocabulary import macros_of, operators_of
 
         with suppress(InputError):
             operators, macros = operators_of(self.scene.vocabulary), macros_of(self.scene.vocabulary)
@@ -351,7 +351,7 @@ def _why(state: SessionState, _: str) -> None:
 
 
 def _actions(state: SessionState, _: str) -> None:
-    from scenecypher.planner.vocabularies.registry import action_list, macros_of, operators_of
+    from scenecypher.planner.vocabularies.vocabulary import action_list, macros_of, operators_of
 
     vocabulary = state.scene.vocabulary
     say(action_list(operators_of(vocabulary), macros_of(vocabulary)))

@@ -90,7 +90,7 @@ def world_behind(
 
 
 def _minigrid(scene: SceneInfo) -> Environment:
-    from scenecypher.planner.vocabularies.registry import vocabulary_named
+    from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
     from scenecypher.planner.worlds.minigrid_world import MiniGridEnvironment
 
     named = INSTANCE.fullmatch(scene.name)

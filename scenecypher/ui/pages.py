@@ -25,7 +25,7 @@ from scenecypher.floorplan.layout import drawing_of
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.ruled import ApprovalNeeded
 from scenecypher.planner.methods import METHODS
-from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 from scenecypher.planner.worlds.belief import belief_name
 from scenecypher.retriever.retrieval import NOTICES, cell_text
 from scenecypher.tree import SceneTree

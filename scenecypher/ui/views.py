@@ -20,7 +20,7 @@ from scenecypher.planner.actions.operator import AGENT, Operator
 from scenecypher.planner.actions.ruled import refusal_by_rules, under_rules
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.sessions import events as e
-from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 from scenecypher.retriever.retrieval import cell_text
 from scenecypher.tree import PLACED
 
