@@ -27,7 +27,7 @@ from scenecypher.evaluation.world_pool import World, WorldPool
 from scenecypher.importers.babyai import answer_fault
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.methods.baselines.pddl_mistakes import MistakeKind
+from scenecypher.planner.methods.baselines.pddl_problems import MistakeKind
 from scenecypher.planner.perception.naming import known_node_reader
 from scenecypher.planner.perception.truth import NoisyObserver
 from scenecypher.planner.perception.vision import VisionObserver
@@ -48,13 +48,13 @@ from scenecypher.planner.sessions.events import (
 )
 from scenecypher.planner.sessions.recording import RunRecorder
 from scenecypher.planner.sessions.setup import NoModel, SessionSetting, has_belief, prepare_session
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.planner.worlds.environment import Environment, ObservedWorld, SceneEnvironment
 from scenecypher.planner.worlds.human import HumanEnvironment, ask_person
 from scenecypher.planner.worlds.minigrid import Executor
-from scenecypher.retriever.graph_text import graph_text
-from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.graph_api import graph_text
+from scenecypher.retriever.retrieval import SceneReader
 
 CHARACTERS_PER_TOKEN: Final = 4
 COT: Final = "cot"

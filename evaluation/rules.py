@@ -31,10 +31,10 @@ from scenecypher.evaluation.options import take_spread
 from scenecypher.evaluation.result import Column, ExperimentResult, Row, Table
 from scenecypher.evaluation.run_result import Run, share_cell
 from scenecypher.importers.homes import OURS, our_home
-from scenecypher.planner.actions.memory_simulator import MemorySimulator
 from scenecypher.planner.rules.words import read_rule
 from scenecypher.planner.sessions.goal_words import GoalParser
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan
+from scenecypher.planner.worlds.episode_worlds import MemorySimulator
 
 Story: TypeAlias = Sequence[SceneGraph]
 """The states that a play goes through, the first one included."""

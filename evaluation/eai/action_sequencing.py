@@ -38,8 +38,7 @@ from scenecypher.evaluation.eai.tasks import (
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.task import ActionGoal
 from scenecypher.importers.virtualhome_format import source_id
-from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.mistakes import SKIPPABLE, Mistake, mistake_of
+from scenecypher.planner.actions.execution import SKIPPABLE, Infeasible, Mistake, mistake_of
 from scenecypher.planner.actions.simulator import Simulator
 
 Savepoint: TypeAlias = tuple[int, int, int, int]

@@ -42,7 +42,7 @@ from scenecypher.evaluation.eai.tasks import (
     task_start,
 )
 from scenecypher.evaluation.world_pool import WorldPool
-from scenecypher.planner.actions.mistakes import SKIPPABLE
+from scenecypher.planner.actions.execution import SKIPPABLE
 
 MAX_ATTEMPTS: Final = 256
 """Attempts that are tried to their end; recorded sub-goals have a few."""

@@ -39,8 +39,7 @@ from scenecypher.evaluation.eai.scoring import (
 )
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.virtualhome import REPAIR, package_folder, task_order
-from scenecypher.planner.symbolic.engine import LAMA, check_engine, solve
-from scenecypher.planner.symbolic.limits import TimeLimit
+from scenecypher.planner.symbolic.engine import LAMA, TimeLimit, check_engine, solve
 
 RESOURCES: Final = Path("resources/virtualhome")
 

@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from scenecypher.cli.context import errors, output
+from scenecypher.cli.context import say, warn
 from scenecypher.cli.evaluate_run import Choices, Experiment, experiment_command
 from scenecypher.cli.options import argument, option
 from scenecypher.errors import InputError
 from scenecypher.evaluation.experiments import experiment_name, our_parts
 from scenecypher.plugins import Plugins
+from scenecypher.wording import counted
 
 if TYPE_CHECKING:
+    from scenecypher.evaluation.reporting.result_files import FoundResults
     from scenecypher.evaluation.result import ExperimentResult
     from scenecypher.evaluation.running import EvalLog, Task
 
 Results = Annotated[list[Path] | None, argument("[RESULTS]...", "Results, logs, or folders of them (./logs).")]
-
-
-# Annotations are read by Typer: they are values, not texts.
 
 
 class _WithPackages(TyperGroup):
@@ -353,29 +352,30 @@ def report(
     results: Results = None, *, out: Annotated[Path, option("--out", "DIR", "Where page, CSV and figures go.")]
 ) -> None:
     """Write Markdown, CSV and figures of results. Unfinished runs are marked in all of them."""
-    from scenecypher.evaluation.reporting.page import warnings, write_report
-    from scenecypher.evaluation.reporting.result_files import find_results
-    from scenecypher.evaluation.running import check_inspect_installed
-    from scenecypher.wording import counted
+    from scenecypher.evaluation.reporting.page import write_report
 
-    check_inspect_installed()
-    found = find_results(results or [Path("logs")], result_of_log)
+    found = _found(results)
     files = write_report(found, out)
-    for warning in warnings(found):
-        errors().print(warning, style="bold red", markup=False)
     made, beside = counted(len(found.results), "result"), counted(len(files) - 1, "file")
-    output().print(f"{files[0]}: {made}, {beside} beside it", markup=False)
+    say(f"{files[0]}: {made}, {beside} beside it")
 
 
 @eval_app.command()
 def leaderboard(results: Results = None) -> None:
     """Print a page with a table for each experiment: models and methods of all finished runs."""
-    from scenecypher.evaluation.reporting.page import leaderboard_markdown, warnings
+    from scenecypher.evaluation.reporting.page import leaderboard_markdown
+
+    typer.echo(leaderboard_markdown(_found(results)), nl=False)
+
+
+def _found(results: list[Path] | None) -> "FoundResults":
+    """Return the results, and warn of unfinished ones."""
+    from scenecypher.evaluation.reporting.page import warnings
     from scenecypher.evaluation.reporting.result_files import find_results
     from scenecypher.evaluation.running import check_inspect_installed
 
     check_inspect_installed()
     found = find_results(results or [Path("logs")], result_of_log)
     for warning in warnings(found):
-        errors().print(warning, style="bold red", markup=False)
-    typer.echo(leaderboard_markdown(found), nl=False)
+        warn(warning, style="bold red")
+    return found
