@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
@@ -185,6 +185,7 @@ def folders(path: Path) -> tuple[Path, ...]:
     return found
 
 
+@cache
 def our_home(name: str) -> tuple[ImportedScene, tuple[Task, ...]]:
     """Return the scene of one of OURS and its tasks."""
     with as_file(files("scenecypher.importers") / "data" / "homes" / name) as folder:

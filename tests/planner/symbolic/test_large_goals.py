@@ -97,13 +97,13 @@ def test_many_things_are_planned_for_within_a_minute(pieces: int, at: str) -> No
     assert evaluate(ON_COUNTER, state.after(*found.plan).graph, {})
 
 
-def test_so_many_of_whatever_can_be_moved_are_planned_for_within_a_minute() -> None:
+def test_so_many_of_whatever_can_be_moved_are_planned_for_within_half_a_minute() -> None:
     """Kind: a count of many things is one condition, in which the engine tries all choices of them."""
     pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
     home = cutlery_home(24)
     on_table = Exists("to", And((HasClass("to", "kitchentable"), Related("x", "ON", "to"))))
     goal = AtLeast(16, "x", And((HasKind("x", "Object"), on_table)))
-    found, state = find_plan(PlanRequest(goal, VOCABULARY, timeout_s=60), home), planning_state(home, VOCABULARY)
+    found, state = find_plan(PlanRequest(goal, VOCABULARY, timeout_s=30), home), planning_state(home, VOCABULARY)
     assert found.plan is not None, found.why
     assert state is not None
     assert evaluate(goal, state.after(*found.plan).graph, {})
