@@ -33,5 +33,4 @@ def _single(text: str, found: list[str]) -> str:
     if len(found) == 1:
         return found[0]
     listed = ", ".join(found[:CANDIDATES_SHOWN]) + (", …" if len(found) > CANDIDATES_SHOWN else "")
-    msg = f"{text!r} can mean several things: {listed}; use the id of one of them"
-    raise UnknownReference(msg)
+    raise UnknownReference(f"{text!r} can mean several things: {listed}; use the id of one of them")

@@ -26,12 +26,11 @@ from scenecypher.db.store.history import Event
 from scenecypher.db.store.reference import CANDIDATES_SHOWN, resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, UnknownReference, did_you_mean
-from scenecypher.planner.actions.variables import is_static
-from scenecypher.planner.prompts.scene_words import states_given
+from scenecypher.planner.actions.operator import is_static
+from scenecypher.planner.prompts.terms import states_given
 from scenecypher.planner.sessions.goal_past import earlier_facts
 from scenecypher.planner.sessions.goal_quantifiers import NAME_LENGTH, NO_LEAST, Parts, Things, quantified
-from scenecypher.planner.vocabularies.registry import operators_of
-from scenecypher.planner.vocabularies.states import state_rules
+from scenecypher.planner.vocabularies.vocabulary import operators_of, state_rules
 from scenecypher.words import named_by, stems
 
 WORDS: Final = tomllib.loads(files("scenecypher.planner.sessions").joinpath("goal_words.toml").read_text("utf-8"))

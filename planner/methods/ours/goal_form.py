@@ -14,7 +14,7 @@ import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.vocabulary import conventions_of
-from scenecypher.planner.actions.variables import is_static
+from scenecypher.planner.actions.operator import is_static
 from scenecypher.planner.prompts.layout import TRAITS, SceneLayout, is_confirmed
 from scenecypher.planner.sessions.goal_words import WORDS
 from scenecypher.planner.symbolic.parts import sought_for
