@@ -192,7 +192,7 @@ def test_a_question_beside_a_busy_writer_is_answered_within_its_limit(
     store: SceneStore, database: Database, scene: SceneInfo
 ) -> None:
     """The kind: a limit held for each of up to eight tries, not for the question, which then was not answered."""
-    gate, ref = Gate(database, limits=Limits(seconds=5)), SceneRef(scene.key, scene.name)
+    gate, ref = Gate(database, limits=Limits(seconds=4)), SceneRef(scene.key, scene.name)
     text = slow_query(gate, ref)
     with acting(store, scene):
         begun = perf_counter()
