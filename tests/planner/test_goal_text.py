@@ -84,7 +84,7 @@ def _fact(chance: Random, names: list[str]) -> str:
     return chance.choice((f"{x} is {no}{state}", f"{x} has {no}{of}", f"{x} {no}{to}", f"{x} {no}{to}"))
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(max_examples=1_000 if FULL else 100, suppress_health_check=[HealthCheck.filter_too_much])
 @given(st.integers(0, 10**9))
 def test_what_is_written_is_read_as_the_same(seed: int) -> None:
     chance = Random(seed)  # noqa: S311 - no secret

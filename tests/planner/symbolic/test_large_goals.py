@@ -141,7 +141,7 @@ def goals(draw: st.DrawFn, variables: tuple[str, ...] = (), depth: int = 3) -> C
 IDS: Final = [f"{class_}_{number}" for class_ in "ab" for number in range(1, 4)]
 
 
-@settings(max_examples=200)
+@settings(max_examples=1_000 if FULL else 100)
 @given(goals(), st.sets(st.tuples(st.sampled_from(IDS), st.sampled_from(IDS))))
 def test_the_parts_together_are_the_goal(goal: Condition, now: set[tuple[str, str]]) -> None:
     base = our_home("apartment")[0].graph.nodes[min(HOME.nodes)]
