@@ -28,6 +28,7 @@ from scenecypher.importers.homes import our_home
 from scenecypher.planner.symbolic.engine import TimeLimit
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan, plan_in_groups, planning_state
 from scenecypher.planner.symbolic.write import goal_parts, in_serial_order
+from tests.sampling import FULL
 
 PIECES: Final = 18
 CLASSES: Final = ("cutleryfork", "cutleryknife")
