@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.errors import ActionRefused, UnknownReference, did_you_mean
+from scenecypher.db.store.reference import resolve_reference
+from scenecypher.errors import ActionRefused, UnknownReference
 from scenecypher.planner.actions.execution import NO_AGENT
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
@@ -22,7 +23,8 @@ def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, 
         raise ActionRefused("plan", [NO_AGENT])
     for number, action in enumerate(plan, 1):
         try:
-            call = _resolve_names(parse_action(action), graph)
+            named = parse_action(action)
+            call = ActionCall(named.name, tuple(resolve_reference(graph, it) for it in named.arguments))
             operator_of(call, operators)  # raises if there is none
             graph = apply_call(call, graph, operators=operators, agent=agent)
         except ActionRefused as refused:
@@ -30,22 +32,3 @@ def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, 
         except UnknownReference as unknown:
             raise UnknownReference(f"step {number}, {action}: {unknown}") from unknown
     return graph
-
-
-def _resolve_names(call: ActionCall, graph: SceneGraph) -> ActionCall:
-    """Replace unique names and classes by ids. Raises UnknownReference."""
-    return ActionCall(call.name, tuple(_id_of(word, graph) for word in call.arguments))
-
-
-def _id_of(word: str, graph: SceneGraph) -> str:
-    if word in graph:
-        return word
-    nodes = graph.nodes.values()
-    for found in ([it.id for it in nodes if it.name == word], [it.id for it in nodes if it.class_ == word]):
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise UnknownReference(f"{word[:100]!r} can mean several nodes: {', '.join(sorted(found)[:10])}; use an id")
-    raise UnknownReference(
-        f"there is no node {word[:100]!r}{did_you_mean(word, tuple(graph.nodes))}; use the id of one"
-    )
