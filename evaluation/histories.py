@@ -22,8 +22,8 @@ from scenecypher.importers.homes import our_home
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.sessions.events import Acted, Began, Finished, Refused
 from scenecypher.planner.sessions.recording import RunRecorder
-from scenecypher.planner.symbolic.required_actions import apply_call
-from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.symbolic.states import apply_call
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 
 PREFIX: Final = "memory/"
 """Beginning of the names of histories' scenes in the set of questions."""

@@ -11,7 +11,7 @@ from math import sqrt
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from scenecypher.evaluation.prompt_version import logged_prompt_version
+from scenecypher.evaluation.prompt_version import METADATA_KEY
 from scenecypher.evaluation.published import table_settings
 from scenecypher.evaluation.replies import REFERENCE
 from scenecypher.evaluation.result import (
@@ -231,7 +231,7 @@ class Run:
             "replies": self.replies,
             "date": self.log.eval.created,
             "version": str(self.log.eval.task_version),
-            "prompt_version": logged_prompt_version(self.log),
+            "prompt_version": str((self.log.eval.metadata or {}).get(METADATA_KEY, "")),
             "temperature": 0.0 if self.asks_model else None,
             "samples": len(self.samples),
             "wanted": self.wanted,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 from zipfile import BadZipFile, ZipFile
 
 from pydantic import TypeAdapter, ValidationError
@@ -21,10 +21,8 @@ from pydantic import TypeAdapter, ValidationError
 from scenecypher.chat.model import Message
 from scenecypher.db.graph.value import digest
 from scenecypher.errors import InputError
-from scenecypher.evaluation.eai.scoring import OutputScorer
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, EaiTask
 from scenecypher.evaluation.eai.transition import domain_head
-from scenecypher.evaluation.replies import ModelSource
 from scenecypher.evaluation.result import Document
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.published_file import PublishedFile
@@ -86,19 +84,6 @@ class Prompts:
         if self.form != "eai":
             system, _, text = own_prompt(self.task, self.form, text).rpartition(SYSTEM_END)
         return (*((Message("system", system),) if system else ()), Message("user", text))
-
-
-@dataclass(frozen=True, slots=True)
-class SscConfig:
-    """Scorer of outputs, prompts by form, and source of replies, shared by all samples of the experiment `ssc`."""
-
-    name: ClassVar[str] = "Bench"
-    """Name of this type in Inspect's logs."""
-
-    task: EaiTask
-    scorer: OutputScorer
-    prompts: Mapping[str, Prompts]
-    replies: ModelSource
 
 
 def load_prompts(task: EaiTask, form: PromptForm, *, wheel: Path | None = None) -> Prompts:

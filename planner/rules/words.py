@@ -15,7 +15,7 @@ from scenecypher.errors import InputError, UnknownReference, did_you_mean
 from scenecypher.planner.actions.execution import NO_AGENT
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.sessions.goal_words import ANYTHING, WORDS, GoalParser, name_for
-from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 
 EXAMPLE: Final = "never fork INSIDE microwave and microwave is on"
 FORM: Final = (

@@ -23,12 +23,11 @@ from scenecypher.db.store.history import Event
 from scenecypher.db.store.reference import SceneWords, found_in, one_of, resolve_reference, single
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, UnknownReference
-from scenecypher.planner.actions.variables import is_static
-from scenecypher.planner.prompts.scene_words import states_given
+from scenecypher.planner.actions.operator import is_static
+from scenecypher.planner.prompts.terms import states_given
 from scenecypher.planner.sessions.goal_past import earlier_facts
 from scenecypher.planner.sessions.goal_quantifiers import NAME_LENGTH, NO_LEAST, Parts, Things, no_other, quantified
-from scenecypher.planner.vocabularies.registry import operators_of
-from scenecypher.planner.vocabularies.states import state_rules
+from scenecypher.planner.vocabularies.vocabulary import operators_of, state_rules
 
 WORDS: Final = tomllib.loads(files("scenecypher.planner.sessions").joinpath("goal_words.toml").read_text("utf-8"))
 FORM: Final = "write parts such as `mug ON shelf` or `fridge is closed`, with semicolons between them"
@@ -152,9 +151,7 @@ class _Reading:
         """Raise UnknownReference if a fact is stated with its opposite, or a state with one that it excludes."""
         rules = {} if self.parser.is_rule else state_rules(self.parser.vocabulary)
         ranges = (it.among for it in self.things.values() if it.quantity not in {"no", "at most"})
-        claims = dict.fromkeys(
-            part for claim in chain(self.facts, *ranges) for part in _denials(claim)
-        )
+        claims = dict.fromkeys(part for claim in chain(self.facts, *ranges) for part in _denials(claim))
         for it in claims:
             if c.Not(it) in claims:
                 raise UnknownReference("a fact and its opposite can't hold at once: state one of the two")
@@ -271,7 +268,7 @@ class _Reading:
         found = self.parser.facts.fullmatch(text)
         if found is None:
             raise InputError(f"{text[:100]!r} is no goal; {FORM}")
-        x = self._term(found["x"], "all")
+        x = self._term(found["x"], "all", "one")
         if found["state"]:
             claim = self._is(x, found["state"])
         elif found["key"]:
@@ -326,9 +323,8 @@ class _Reading:
         if is_phrase or is_rule or (class_ and class_ not in graph.by_class):
             return self._phrase(word if is_phrase else f"one {class_ or word}")
         self._declare("_it", f"one {class_ or word}")
-        nodes = self._nodes("_it", self.things.pop("_it").among)
         better = " or ".join(f"`{it} {word[:60]}`" for it in quantities)
-        return c.Id(single(word, nodes, f"use an id, or say {better}"))
+        return c.Id(single(word, self._nodes("_it", self.things.pop("_it").among), f"use an id, or say {better}"))
 
     def _phrase(self, phrase: str) -> str:
         """Return a name for what a phrase stands for: things of its own, in a rule the same throughout."""

@@ -11,9 +11,9 @@ from scenecypher.db.condition import evaluate
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.evaluation import goals
-from scenecypher.evaluation.episodes_result import episodes_result
-from scenecypher.evaluation.goal_tasks import GOAL_TASKS, GoalTask
+from scenecypher.evaluation.episodes import episodes_result
 from scenecypher.evaluation.running import RunOptions, run_task
+from scenecypher.evaluation.stated_tasks import GOAL_TASKS, GoalTask
 from scenecypher.importers.homes import our_home
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan, planning_state
 from tests.oracle import provider

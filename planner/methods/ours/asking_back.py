@@ -14,8 +14,8 @@ from typing import Final, TypeAlias
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.vocabulary import conventions_of
+from scenecypher.planner.actions.operator import is_static
 from scenecypher.planner.actions.ruled import AskBack
-from scenecypher.planner.actions.variables import is_static
 from scenecypher.planner.prompts.layout import TRAITS, SceneLayout, is_confirmed
 from scenecypher.planner.sessions.method import ANY_OF_THEM, Act, Memory
 from scenecypher.planner.symbolic.parts import sought_for

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from string import Template
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.planner.sessions.goal_words import WORDS
 from scenecypher.retriever.library import told, words_for
 
 
-class GoalForm(BaseModel):
+class GoalForm(BaseModel, extra="forbid"):
     """What the model answers: parts of a goal, none where nothing is to be done, or that it is impossible."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: str
     impossible: bool

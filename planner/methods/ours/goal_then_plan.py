@@ -35,13 +35,13 @@ from scenecypher.planner.methods.ours.asking_back import (
 )
 from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples
 from scenecypher.planner.methods.ours.symbolic import Symbolic
-from scenecypher.planner.prompts.scene_words import as_lines, class_lists, colors, states_given
+from scenecypher.planner.prompts.terms import as_lines, class_lists, colors, states_given
 from scenecypher.planner.sessions.goal_text import goal_text
 from scenecypher.planner.sessions.goal_words import GoalParser
 from scenecypher.planner.sessions.method import AskingBack, Decision, Done, GiveUp, Memory, Think
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanResult
-from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 
 GOAL_PREFIX: Final = "the goal: "
 """Prefix of the thought that states the goal; in logs of earlier versions the goal's document follows it."""

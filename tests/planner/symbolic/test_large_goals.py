@@ -25,7 +25,7 @@ from scenecypher.db.condition import (
 )
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.importers.homes import our_home
-from scenecypher.planner.symbolic.limits import TimeLimit
+from scenecypher.planner.symbolic.engine import TimeLimit
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan, plan_in_groups, planning_state
 from scenecypher.planner.symbolic.write import goal_parts, in_serial_order
 
