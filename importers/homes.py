@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
@@ -188,6 +188,7 @@ def small_home() -> ImportedScene:
         return read_graph(path, name="small_home", source="scenecypher's small home")
 
 
+@cache
 def our_home(name: str) -> tuple[ImportedScene, tuple[Task, ...]]:
     """Return the scene of one of OURS and its tasks."""
     with as_file(files("scenecypher.importers") / "data" / "homes" / name) as folder:

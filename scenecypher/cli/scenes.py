@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from scenecypher.cli.context import open_store, print_json, progress_bar, say, show, tell
+from scenecypher.cli.context import delta_document, open_store, print_json, progress_bar, say, show, tell
 from scenecypher.cli.options import AsJson, Name, ReadName, argument, option, scene_names, vocabularies
 from scenecypher.cli.scene_files import export_archive, export_vectors, write_pages
 from scenecypher.cli.table import Column, print_table
@@ -233,9 +233,7 @@ def diff_scenes(
 def print_delta(delta: Delta, *, as_json: bool) -> None:
     """Print a Delta as JSON, or one line a change."""
     if as_json:
-        from scenecypher.db.graph.graph_json import delta_json
-
-        print_json(json.loads(delta_json(delta)))
+        print_json(delta_document(delta))
         return
     say("\n".join(map(change_line, delta.changes)) or "no difference")
     if len(delta) > 1:
