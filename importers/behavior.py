@@ -76,6 +76,8 @@ _CARRIER: Final = "_carrier"
 _Ranged: TypeAlias = tuple[str, c.Condition]
 """A variable, and what it ranges over."""
 SUBSET: Final = "behavior-1k"
+SCENES: Final = f"{NAME_PREFIX}{SUBSET}/"
+"""What the names of scenes begin with."""
 MIN_BUDGET: Final = 50
 ACTIONS_A_THING: Final = 6
 """The most actions to move one object: go, open, pick up, go, open, put."""
@@ -244,11 +246,6 @@ class _GoalReader(ExpressionReader):
         return c.And(tuple(c.AtLeast(least, x, c.And((sort, partner))) for x, sort, partner in sides))
 
 
-def scene_name(activity: str) -> str:
-    """Return the name of an activity's scene."""
-    return f"{NAME_PREFIX}{SUBSET}/{activity}"
-
-
 def scenes(only: str | None = None) -> Iterator[ImportedScene]:
     """Return the scenes by the activities' names, or the one of `only`. Raises InputError, as `activities` does."""
     return map(activity_scene, activities(only))
@@ -263,7 +260,7 @@ def tasks(only: str | None = None) -> Iterator[Task]:
 def activity_scene(activity: Activity) -> ImportedScene:
     """Return the scene at the start: rooms, furniture, the objects on and in it, and the agent."""
     graph = SceneGraph.of(_nodes(activity), _relations(activity))
-    return ImportedScene(scene_name(activity.name), graph, "grasif", source=_source(activity))
+    return ImportedScene(SCENES + activity.name, graph, "grasif", source=_source(activity))
 
 
 def activity_task(activity: Activity, instruction: str) -> Task:
@@ -272,7 +269,7 @@ def activity_task(activity: Activity, instruction: str) -> Task:
     return Task(
         id=activity.name,
         instruction=instruction,
-        scene=scene_name(activity.name),
+        scene=SCENES + activity.name,
         goal=activity_goal(activity),
         action_goals=(),
         budget=max(MIN_BUDGET, ACTIONS_A_THING * movable),

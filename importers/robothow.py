@@ -29,6 +29,8 @@ ADMITTING: Final[Mapping[str, str]] = {"ON": "put_on", "INSIDE": "put_inside"}
 
 _THINGS: Final = frozenset({"Asset", "Object"})
 SUBSET: Final = "robothow"
+SCENES: Final = f"{NAME_PREFIX}{SUBSET}/"
+"""What the names of scenes begin with."""
 MIN_BUDGET: Final = 20
 EXCLUDED: Final = frozenset(title.casefold() for title in WORDS["excluded"])
 ACTIONS: Final = frozenset(WORDS["actions"].split())
@@ -118,11 +120,6 @@ class Program:
     steps: tuple[ProgramStep, ...]
 
 
-def scene_name(program_id: str) -> str:
-    """Return the name of a program's scene."""
-    return f"{NAME_PREFIX}{SUBSET}/{program_id}"
-
-
 def programs(only: str | None = None) -> Iterator[Program]:
     """Yield the programs that pass the filters, in the order of their ids, or the one of `only`.
 
@@ -165,7 +162,7 @@ def tasks(only: str | None = None) -> Iterator[Task]:
 
 def program_scene(program: Program, *, part: source.GraphPart = "initial") -> ImportedScene:
     """Return the graph before the program, or the one after it as the scene ``NAME@final``."""
-    name = source.part_name(scene_name(program.id), part)
+    name = source.part_name(SCENES + program.id, part)
     return ImportedScene(name, _graphs(program)[part], "grasif", source=f"{_source(program)}, {part} graph")
 
 
@@ -184,7 +181,7 @@ def program_task(program: Program) -> Task | None:
     return Task(
         id=program.id,
         instruction=instructions(SUBSET)[program.id],
-        scene=scene_name(program.id),
+        scene=SCENES + program.id,
         goal=And(wanted),
         action_goals=(),
         budget=max(MIN_BUDGET, 2 * len(program.steps)),
