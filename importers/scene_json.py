@@ -21,10 +21,8 @@ def read_document(path: Path) -> ImportedScene:
 
 def from_document(document: Any, path: Path) -> ImportedScene:
     """Return the scene of a document that stands in a file, with the vectors beside it. Raises DocumentError."""
-    scene = scene_from_document(document, file=str(path))
-    if not document.get("vectors"):
-        return scene
-    return replace(scene, vectors=read_vectors_file(path.with_name(document["vectors"]), scene.graph.nodes))
+    scene, name = scene_from_document(document, file=str(path)), document.get("vectors")
+    return replace(scene, vectors=read_vectors_file(path.with_name(name), scene.graph.nodes)) if name else scene
 
 
 def json_schema_text() -> str:

@@ -244,8 +244,8 @@ def _import_one(source: Source, store: SceneStore | None, progress: Progress, ho
         types = Counter(relation.type for relation in scene.graph.relations)
         return facts | {"kinds": dict(sorted(kinds.items())), "relation_types": dict(sorted(types.items()))}
     for vectors in scene.vectors:
-        if vectors.megabytes >= TOLD_MB:
-            errors().print(f"{scene.name}: writing {vectors.megabytes:,} MB of {vectors}…", markup=False)
+        if (size_mb := len(vectors.rows) * vectors.space.dimension * 4 // 1_000_000) >= TOLD_MB:
+            errors().print(f"{scene.name}: writing {size_mb:,} MB of {vectors}…", markup=False)
     sets_vocabulary = how.vocabulary is not None
     done = bring_in(store, scene, sets_vocabulary=sets_vocabulary, replaces=how.replaces, progress=progress)
     told = {"changes": done.changes, "conflicts": [*done.conflicts]} if scene.merges else {}

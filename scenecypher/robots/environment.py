@@ -18,8 +18,7 @@ from scenecypher.planner.perception.picture import picture_of
 from scenecypher.planner.perception.vision import read_image
 from scenecypher.planner.perception.wording import one_line
 from scenecypher.planner.worlds.belief_simulator import LONGEST_ACTOR, LOOK_ACTIONS
-from scenecypher.robots.link import RobotLink
-from scenecypher.robots.messages import State, Thing, View
+from scenecypher.robots.link import RobotLink, State, View
 
 REASON: Final = 500  # characters that a model reads of a robot's reason
 
@@ -93,14 +92,12 @@ def _observation(view: View, known: KnownNode, step: int) -> Observation:
             msg = f"the robot's view has the relation {used!r}; mend its program: {' or '.join(types)} are known"
             raise InputError(msg)
     extent = WHOLE if view.whole else Extent("part")
-    things = tuple(map(_sighting, view.things))
-    return with_names(Observation(known.id, things, step, view.covers, view.states, extent=extent), known)
-
-
-def _sighting(thing: Thing) -> Sighting:
-    support = None if thing.relation is None and thing.target is None else (thing.relation, thing.target)
-    name, class_ = one_line(thing.name), one_line(thing.of_class)
-    return Sighting(name, class_, support, thing.states, id=thing.id, confidence=thing.confidence)
+    things = []
+    for it in view.things:
+        support = None if it.relation is it.target is None else (it.relation, it.target)
+        name, class_ = one_line(it.name), one_line(it.of_class)
+        things.append(Sighting(name, class_, support, it.states, id=it.id, confidence=it.confidence))
+    return with_names(Observation(known.id, tuple(things), step, view.covers, view.states, extent=extent), known)
 
 
 def _image(state: State) -> Image:
