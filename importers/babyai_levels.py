@@ -12,6 +12,8 @@ from minigrid.envs.babyai.core.roomgrid_level import RejectSampling, RoomGridLev
 from minigrid.envs.babyai.core.verifier import ActionInstr, ObjDesc, PickupInstr
 from minigrid.envs.blockedunlockpickup import BlockedUnlockPickupEnv
 
+from scenecypher.importers.babyai_grid import grid_cells, neighbors, position, region
+
 KINDS: Final = ("key", "ball", "box")
 PLURALS: Final = {"key": "keys", "ball": "balls", "box": "boxes"}
 ROOM_SIZE: Final = 6
@@ -75,16 +77,9 @@ def things(level: Any) -> Iterator[Any]:
 
 def is_all_within_reach(level: Any) -> bool:
     """Return True if the agent can reach everything in its room, with room to turn, without moving anything."""
-    reached: set[tuple[int, int]] = set()
-    touched: set[tuple[int, int]] = set()
-    waiting = [(int(level.agent_pos[0]), int(level.agent_pos[1]))]
-    while waiting:
-        x, y = waiting.pop()
-        if (x, y) in reached:
-            continue
-        reached.add((x, y))
-        for cell in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)):
-            (waiting.append if level.grid.get(*cell) is None else touched.add)(cell)
+    free = {cell for cell, thing in grid_cells(level).items() if thing is None}
+    reached = region(position(level), free)
+    touched = {beside for cell in reached for beside in neighbors(cell)}
     room = level.room_from_pos(*level.agent_pos)
     inside = ((x, y) for x in range(1, room.size[0] - 1) for y in range(1, room.size[1] - 1))
     return all((x, y) in reached | touched for x, y in inside)

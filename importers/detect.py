@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.scene_document import FORMAT
+from scenecypher.db.graph.scene_document import FORMAT, scene_from_document
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import Declared
 from scenecypher.errors import DocumentError, InputError
@@ -18,16 +18,16 @@ from scenecypher.importers import (
     dsg,
     grasif,
     grasif_pickle,
-    networkx_format,
     networkx_json,
+    open_vocabulary,
     room_trees,
-    scene_json,
     thor,
     threedssg,
     virtualhome,
 )
 from scenecypher.importers.json_file import JsonLine, ending_of, read_document, stem_of, without_gaps
-from scenecypher.importers.word_tables import tables
+from scenecypher.importers.vectors_file import read_vectors_file
+from scenecypher.importers.word_tables import listed, tables
 from scenecypher.plugins import Plugins
 
 _log: Final = logging.getLogger("scenecypher.importers")
@@ -38,7 +38,7 @@ _LOOKS: Final = tables("words")["looks"]
 _OF_LISTS: Final[frozenset[Any]] = frozenset(
     (thor.is_metadata, threedssg.is_one, room_trees.is_tree, networkx_json.is_one)
 )
-AROUND: Final = frozenset("scene_graph scenegraph scene graph environment env house home world map data".split())  # noqa: SIM905
+AROUND: Final = frozenset(listed(_LOOKS["around"]))
 """Keys, in lower case, under which a list of objects may stand with other things beside it; a graph, under any key."""
 
 
@@ -78,8 +78,11 @@ class FileFormat:
 
 
 def _read_document(file: SceneFile) -> ImportedScene:
-    scene = scene_json.from_document(file.document, file.path)
-    return scene if file.name is None else replace(scene, name=file.name)
+    """Return the scene of a document of ours, under the name in it, with the vectors beside the file."""
+    scene = scene_from_document(file.document, file=str(file.path))
+    if vectors := file.document.get("vectors"):
+        scene = replace(scene, vectors=read_vectors_file(file.path.with_name(vectors), scene.graph.nodes))
+    return replace(scene, name=file.name or scene.name)
 
 
 def _read_grasif(file: SceneFile) -> ImportedScene:
@@ -90,14 +93,14 @@ def _read_grasif(file: SceneFile) -> ImportedScene:
 
 
 def _read_virtualhome(file: SceneFile) -> ImportedScene:
-    name = file.name or virtualhome.scene_name(file.path)
-    return virtualhome.from_document(file.document, file=str(file.path), name=name)
+    read = _with(virtualhome.from_document, None)
+    return read(replace(file, name=file.name or virtualhome.scene_name(file.path)))
 
 
 def _read_networkx(file: SceneFile) -> ImportedScene:
-    is_other = ending_of(file.path) in networkx_format.SUFFIXES
+    is_other = ending_of(file.path) in open_vocabulary.SUFFIXES
     return networkx_json.from_document(
-        networkx_format.node_link(file.path) if is_other else file.document,
+        open_vocabulary.node_link(file.path) if is_other else file.document,
         file=str(file.path),
         name=file.name_after(networkx_json.NAME_PREFIX),
         declare=file.declared,
@@ -150,7 +153,7 @@ OURS: Final[Mapping[str, FileFormat]] = {
         "rooms with nested objects", _with(room_trees.from_document, room_trees.NAME_PREFIX), room_trees.is_tree
     ),
     "networkx": FileFormat("node-link JSON of NetworkX, or a map of objects", _read_networkx, networkx_json.is_one),
-    "graphml": FileFormat("GraphML and GEXF", _read_networkx, suffixes=networkx_format.SUFFIXES),
+    "graphml": FileFormat("GraphML and GEXF", _read_networkx, suffixes=open_vocabulary.SUFFIXES),
 }
 """Our formats, whose tests are tried in this order; the first names are those of `scenecypher import`."""
 FORMATS: Final = Plugins("scenecypher.importers", "format", FileFormat, OURS)
@@ -222,8 +225,9 @@ def read_scenes(
     chosen = by_ending or asked or _format_of(document, path)
     notes: tuple[str, ...] = () if asked is not None else (_taken(chosen), *left)
     notes += ("gzip: unpacked and read",) if path.suffix == ".gz" else ()
+    file = path if line is None else path.with_name(f"{path.name}:{line.number}")
     for part in chosen.parts(document):
-        scene = chosen.read(SceneFile(path, name, part, declared, strict))
+        scene = chosen.read(SceneFile(file, name, part, declared, strict))
         yield replace(scene, notes=(*notes, *scene.notes))
 
 
@@ -280,9 +284,9 @@ def _format_of(document: object, path: Path) -> FileFormat:
     for each in _readable():
         if _is_of(each, document):
             return each
-    known = (
-        f"this is {words}" for key, words in _LOOKS["keys"].items() if isinstance(document, dict) and key in document
-    )
+    first = document[0] if isinstance(document, list) and document else document
+    keys = first if isinstance(first, dict) else {}
+    known = (f"this is {words}" for key, words in _LOOKS["keys"].items() if key in keys)
     raise _unknown(path, next(known, f"{_described(document)} is of no format that is known by its form"))
 
 

@@ -65,8 +65,7 @@ def read_tasks(path: Path, scene: ImportedScene) -> tuple[Task, ...]:
     """Return the tasks of a file, set in `scene`. Raises DocumentError with all its problems, each at its JSON path."""
     document = read_json(path)
     form = validated(TasksForm, document, str(path))
-    problems = [*_repeated(form.tasks), *_problems(form.tasks, scene.graph)]
-    if problems:
+    if problems := [*_problems(form.tasks, scene.graph)]:
         raise document_error(str(path), problems)
     return tuple(_task(task, scene) for task in form.tasks)
 
@@ -119,19 +118,12 @@ def _step(text: str, graph: SceneGraph) -> ProgramStep:
     return step
 
 
-def _repeated(tasks: Sequence[HomeTaskForm]) -> Iterator[Problem]:
-    first: dict[str, int] = {}
-    for number, task in enumerate(tasks):
-        if first.setdefault(task.id, number) != number:
-            yield (
-                f"$.tasks[{number}].id",
-                f"{shown(task.id)} is the id of tasks[{first[task.id]}] already; give each its own",
-            )
-
-
 def _problems(tasks: Sequence[HomeTaskForm], graph: SceneGraph) -> Iterator[Problem]:
+    first: dict[str, str] = {}
     for number, task in enumerate(tasks):
         place = f"$.tasks[{number}]"
+        if first.setdefault(task.id, place) != place:
+            yield f"{place}.id", f"{shown(task.id)} is the id of {first[task.id][2:]} already; give each its own"
         read: list[tuple[str, Callable[[], object]]] = [
             *((f"{place}.goal[{i}]", partial(_fact, fact, graph, {})) for i, fact in enumerate(task.goal)),
             *((f"{place}.program[{i}]", partial(_step, step, graph)) for i, step in enumerate(task.program)),
@@ -183,6 +175,16 @@ def folders(path: Path) -> tuple[Path, ...]:
         msg = f"no home is at {path}: it, or folders in it, must hold {GRAPH}, and {TASKS} beside it; check the path"
         raise InputError(msg)
     return found
+
+
+def small_home() -> ImportedScene:
+    """Return the small home that comes with the package: four rooms, with positions, sizes and prefab names.
+
+    Items that the public home has too (`freezer_289`, `microwave_297`, `cup_2004`, `character_65`, …) have the same
+    names, so that examples about them work in both; their places, and all else, are made up.
+    """
+    with as_file(files("scenecypher.importers") / "data" / "small_home.json") as path:
+        return read_graph(path, name="small_home", source="scenecypher's small home")
 
 
 def our_home(name: str) -> tuple[ImportedScene, tuple[Task, ...]]:

@@ -14,8 +14,7 @@ from scenecypher.db.graph.scene import InvalidValue
 from scenecypher.db.graph.value import class_of_name, shown
 from scenecypher.errors import DocumentError
 from scenecypher.importers.assembly import NodeDraft, as_value, node_draft, own_words, position
-from scenecypher.importers.networkx_format import KINDS, PARENTS
-from scenecypher.importers.open_vocabulary import texts
+from scenecypher.importers.open_vocabulary import ENDS, KINDS, PARENTS, first_of, texts
 from scenecypher.importers.word_tables import by_word, listed, tables
 
 NAME_PREFIX: Final = "rooms/"
@@ -101,7 +100,10 @@ class _Tree:
 
     def _add(self, record: Any, place: str, kind: str, relation: str | None, around: _Item | None) -> None:
         record = {"name": record} if isinstance(record, str) else record
-        record = {**record, **_own_names(record, kind)} if isinstance(record, dict) else record
+        if isinstance(record, dict):  # `room_id`, `room_name` and `label` are names too
+            others = [(word, f"{it}_{word}") for it in listed(WORDS["names"].get(kind, ())) for word in ("id", "name")]
+            found = [(word, record[key]) for word, key in (*others, ("name", "label")) if record.get(key) is not None]
+            record = {**dict(reversed(found)), **record}
         given = record.get("id", record.get("name")) if isinstance(record, dict) else None
         if not isinstance(given, str | int):
             self.problems.append((place, f"should be a name, or a map with an id or a name, not {shown(record)}"))
@@ -177,8 +179,8 @@ def _records(value: list[Any] | dict[str, Any], place: str) -> Iterator[tuple[st
     """Yield the records of a list, of a map by name, or the one record that a map is."""
     if isinstance(value, list):
         yield from ((f"{place}[{index}]", inner) for index, inner in enumerate(value))
-    elif value.keys() & {"id", "name"}:
-        yield place, value
+    elif value.keys() & {"id", "name"} or 2 * len(value.keys() & KNOWN) >= len(value) > 0:
+        yield place, {"name": place.rpartition(".")[2].rstrip("s"), **value} if "id" not in value else value
     else:
         for name, inner in value.items():
             is_by_name = isinstance(inner, list) or _is_by_name(inner)
@@ -209,20 +211,12 @@ def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
     return {"states": states, "affordances": affordances, **facts, **center}
 
 
-def _own_names(record: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """Return the `id` and the `name` that a record gives under other keys: `label`, `room_id`, `room_name`."""
-    keys = {
-        word: [*(f"{it}_{word}" for it in listed(WORDS["names"].get(kind, ()))), *(["label"] if word == "name" else [])]
-        for word in ("id", "name")
-    }
-    found = {word: next((record[it] for it in keys[word] if it in record), None) for word in keys}
-    return {word: value for word, value in found.items() if value is not None and word not in record}
-
-
 def _ends(link: Any) -> list[str]:
     match link:
         case str():
             return _ENDS.split(link.strip())
-        case [str(one), str(other)] | {"source": str(one), "target": str(other)}:
+        case [str(one), str(other)]:
             return [one, other]
+        case {}:
+            return [it for names in ENDS.values() for it in [link.get(first_of(link, names))] if isinstance(it, str)]
     return []

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import starmap
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
@@ -31,7 +31,7 @@ from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Re
 from scenecypher.db.graph.value import NAME_LENGTH, shown
 from scenecypher.db.schema import REMEMBERED
 from scenecypher.errors import did_you_mean
-from scenecypher.importers.assembly import made
+from scenecypher.importers.assembly import Vector3, made
 from scenecypher.importers.task import ProgramStep
 from scenecypher.importers.word_tables import listed, tables
 
@@ -44,7 +44,6 @@ LONGEST_CLASS: Final = NAME_LENGTH - len(f"_{-(2**63)}")
 _NO_CLASS: Final = re.compile(r"""[\x00-\x1f\x7f-\x9f\ud800-\udfff`'"\\(){}\[\],;:$=|&*<>/]""")
 _STRICT: Final = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 WholeNumber = Annotated[int, Field(ge=-(2**63), lt=2**63)]
-Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
 Vector4 = Annotated[tuple[float, float, float, float], Field(strict=False)]
 ENDS: Final = ("from_id", "relation_type", "to_id")
 _SOURCE_STATES: Final = {ours: theirs for theirs, ours in STATES.items()}
@@ -89,6 +88,10 @@ AffordanceWord = Annotated[str, _known("property", AFFORDANCES)]
 RelationTypeWord = Annotated[str, _known("relation type", RELATIONS)]
 
 
+_WHOLE: Final = BeforeValidator(lambda it: None if isinstance(it, dict) and None in it.values() else it)
+"""A box or pose with a gap in it is none."""
+
+
 class BoundingBox(_Strict):
     """An axis-aligned box in metres, by Unity's axes: left-handed, y upwards."""
 
@@ -113,8 +116,8 @@ class GraphNode(_Strict):
     states: list[StateWord]
     category: str | None = None
     prefab_name: str | None = None
-    bounding_box: BoundingBox | None = None
-    obj_transform: Transform | None = None
+    bounding_box: Annotated[BoundingBox | None, _WHOLE] = None
+    obj_transform: Annotated[Transform | None, _WHOLE] = None
 
 
 class GraphEdge(TypedDict):
@@ -173,12 +176,6 @@ def parse_step(text: str) -> ProgramStep | None:
     return ProgramStep(found[1].lower(), arguments)
 
 
-def kind_by_category(category: str | None, properties: list[str]) -> str:
-    """Return the kind by category if it decides, else by whether a hand can take the object."""
-    movable = "Object" if "GRABBABLE" in properties else "Asset"
-    return KIND_OF_CATEGORY.get(category or "", movable)
-
-
 def graph_from_source(raw: Any, root: str, file: str) -> SceneGraph:
     """Return the graph at `root` (such as ``$.init_graph``) of a file. Raises DocumentError with all problems."""
     problems = [*_reference_problems(raw, root)]
@@ -224,9 +221,11 @@ def source_id(id_: str) -> int:
 
 
 def _node(node: GraphNode, id_: str) -> Node:
+    """Return a node, whose kind is by category if that decides, else by whether a hand can take the object."""
+    movable = "Object" if "GRABBABLE" in node.properties else "Asset"
     return Node(
         id_,
-        kind_by_category(node.category, node.properties),
+        KIND_OF_CATEGORY.get(node.category or "", movable),
         id_,
         node.class_name,
         tuple(STATES[state] for state in node.states),
@@ -249,15 +248,17 @@ def _source_node(node: Node) -> dict[str, Any]:
     node = exchanged(node)
     for key in node.properties.keys() - _HELD:
         raise InvalidValue(f"node {shown(node.id)}: VirtualHome has no property {key!r}; remove it before exporting")
+    facts = {key: _listed(value) for key, value in node.properties.items()}
+    box, pose = {key: facts.get(key) for key in _BOX}, {key: facts.get(key) for key in _TRANSFORM}
     document = {
         "id": source_id(node.id),
         "class_name": node.class_,
-        "category": node.properties.get("category"),
+        "category": facts.get("category"),
         "properties": [_word(_SOURCE_AFFORDANCES, word, "affordance") for word in node.affordances],
         "states": [_word(_SOURCE_STATES, word, "state") for word in node.states],
-        "prefab_name": node.properties.get("prefab"),
-        "bounding_box": _box(node.properties),
-        **_transform(node.properties),
+        "prefab_name": facts.get("prefab"),
+        "bounding_box": {"center": box.pop("center"), "size": [*box.values()]} if facts.keys() & box.keys() else None,
+        **({"obj_transform": pose} if facts.keys() & pose.keys() else {}),
     }
     try:
         GraphNode.model_validate(document)
@@ -266,19 +267,6 @@ def _source_node(node: Node) -> dict[str, Any]:
         msg = f"node {shown(node.id)}: {place[1:]} would be no VirtualHome value; mend it before exporting"
         raise InvalidValue(msg) from error
     return document
-
-
-def _box(properties: Properties) -> dict[str, Any] | None:
-    if not any(key in properties for key in _BOX):
-        return None
-    center, *size = (_listed(properties.get(key)) for key in _BOX)
-    return {"center": center, "size": size}
-
-
-def _transform(properties: Properties) -> dict[str, Any]:
-    if not any(key in properties for key in _TRANSFORM):
-        return {}
-    return {"obj_transform": {key: _listed(properties.get(key)) for key in _TRANSFORM}}
 
 
 def _listed(value: Value | None) -> object:

@@ -27,9 +27,18 @@ from scenecypher.evaluation.result import Document
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import ActionGoal, ProgramStep
-from scenecypher.importers.virtualhome import GOALS, REPAIR, chosen_tasks, package_folder, packaged_pairs, program_files
+from scenecypher.importers.virtualhome import (
+    GOALS,
+    REPAIR,
+    chosen_tasks,
+    package_folder,
+    packaged_pairs,
+    parse_formula,
+    parse_program,
+    program_files,
+    relevant_objects,
+)
 from scenecypher.importers.virtualhome_format import RELATIONS, STATES, source_id
-from scenecypher.importers.virtualhome_tasks import parse_formula, parse_program, relevant_objects
 
 CACHE_SIZE: Final = 64
 """Tasks whose graphs stay in memory, about 3 MB each; blocks of samples have fewer tasks."""

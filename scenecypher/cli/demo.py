@@ -94,7 +94,7 @@ def _import(store: SceneStore) -> None:
 def _home() -> ImportedScene:
     from dataclasses import replace
 
-    from scenecypher.importers.home import small_home
+    from scenecypher.importers.homes import small_home
     from scenecypher.importers.virtualhome import packaged_scene
 
     try:

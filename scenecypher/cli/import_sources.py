@@ -41,9 +41,9 @@ def of_subset(subset: str, only: str | None) -> Iterator[Source]:
 
 
 def _of_behavior(only: str | None) -> Iterator[Source]:
-    from scenecypher.importers import behavior, behavior_definitions
+    from scenecypher.importers import behavior
 
-    for activity in behavior_definitions.activities(only):
+    for activity in behavior.activities(only):
         yield Source.named(behavior.scene_name(activity.name), partial(behavior.activity_scene, activity))
 
 
@@ -59,7 +59,7 @@ def _of_office(only: str | None, *, subset: str) -> Iterator[Source]:
 
     if only is not None:
         raise InputError(f"{subset} is one scene; leave out --only {only[:60]}")
-    yield Source.named(grasif.scene_name(subset), partial(grasif.scene, subset))
+    yield Source.named(grasif.NAME_PREFIX + subset, partial(grasif.scene, subset))
 
 
 def of_homes(paths: Sequence[str] | None) -> Iterator[Source]:

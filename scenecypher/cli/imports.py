@@ -158,11 +158,16 @@ def networkx(
 ) -> None:
     """Import graphs that `networkx.node_link_data` wrote: your own nodes and edges in known words."""
     from scenecypher.db.schema import Declared
-    from scenecypher.importers import networkx_json
+    from scenecypher.importers.detect import read_scenes
+    from scenecypher.importers.networkx_json import NAME_PREFIX
 
-    read = partial(networkx_json.read_scene, declare=Declared.of_names(declare or ()), strict=strict)
+    read_all = partial(read_scenes, file_format="networkx", declared=Declared.of_names(declare or ()), strict=strict)
+
+    def read(path: Path, *, name: str, line: JsonLine | None = None) -> ImportedScene:
+        return next(read_all(path, name=name, line=line))
+
     suffixes = (".json", *JSON_LINES)
-    sources = sources_of_files(paths, read, prefix=networkx_json.NAME_PREFIX, suffixes=suffixes, only=only)
+    sources = sources_of_files(paths, read, prefix=NAME_PREFIX, suffixes=suffixes, only=only)
     import_and_print(sources, how, command="networkx")
 
 
@@ -194,10 +199,10 @@ def dsg(
     read = partial(reader.read_scene, strict=strict, labels=objects, room_labels=rooms)
     if watch is not None:
         name = reader.NAME_PREFIX + (watch.resolve().name if watch.is_dir() else watch.stem)
-        adjust, memory = adjustment_of(how), reader.NodeMemory()
+        adjust = adjustment_of(how)
 
         def adjusted(path: Path) -> ImportedScene:
-            return adjust(read(path, name=name, memory=memory))
+            return adjust(read(path, name=name))
 
         watch_and_print(watch, adjusted, versions=versions, as_json=how.as_json)
         return
@@ -216,11 +221,11 @@ def documents(
 
 def _of_documents(paths: Sequence[str]) -> Iterator[Source]:
     """Yield a source for each document, whose name stands in it. One that can't be read fails when it is imported."""
-    from scenecypher.importers.scene_json import read_document
+    from scenecypher.importers.detect import read_any
 
     for path, _ in files_at(paths):
         try:
-            scene = read_document(path)
+            scene = read_any(path, file_format="json")
         except InputError as error:
             yield Source(str(path), path.name, partial(fail, error))
         else:

@@ -200,7 +200,7 @@ def test_a_mapping_of_what_the_domain_lacks_is_refused() -> None:
         ("a - room", "(robot-inn a)", "(did you mean 'robot-in'?)"),
         ("a - hall", "", "the type hall is not declared"),
         ("a - room a - cup", "", "a is declared twice"),
-        ("a - room", "(robot-in)", "has 0 arguments"),
+        ("a - room", "(robot-in)", "0 arguments are given, 1 are declared"),
     ],
 )
 def test_a_bad_problem_is_refused(objects: str, init: str, cause: str) -> None:
