@@ -18,6 +18,7 @@ from scenecypher.importers import (
     dsg,
     grasif,
     grasif_pickle,
+    hovsg,
     networkx_json,
     open_vocabulary,
     room_trees,
@@ -66,7 +67,8 @@ class FileFormat:
     """A format of scene files; `read` raises DocumentError with all problems of a file.
 
     `is_one` tells its JSON documents from those of other formats, `suffixes` are the endings of its other files.
-    `parts` yields a document for each scene of one, and `join` makes one of two scenes of the same name.
+    `parts` yields a document for each scene of one, and `join` makes one of two scenes of the same name. `is_folder`
+    tells folders that are one scene.
     """
 
     words: str
@@ -75,6 +77,7 @@ class FileFormat:
     suffixes: tuple[str, ...] = ()
     parts: Callable[[Any], Iterable[Any]] = lambda document: (document,)
     join: Callable[[ImportedScene, ImportedScene], ImportedScene] | None = None
+    is_folder: Callable[[Path], bool] = lambda _: False
 
 
 def _read_document(file: SceneFile) -> ImportedScene:
@@ -108,6 +111,10 @@ def _read_networkx(file: SceneFile) -> ImportedScene:
     )
 
 
+def _read_hovsg(file: SceneFile) -> ImportedScene:
+    return hovsg.read_folder(file.path, name=file.name, strict=file.strict)
+
+
 def _with(reader: Callable[..., ImportedScene], prefix: str | None) -> Callable[[SceneFile], ImportedScene]:
     """Return the `read` of a format whose `reader` takes a document, its file and a name."""
 
@@ -135,6 +142,9 @@ OURS: Final[Mapping[str, FileFormat]] = {
         _with(dsg.from_document, dsg.NAME_PREFIX),
         lambda document: "layer_names" in document or "mesh_layer_id" in document,
     ),
+    "hovsg": FileFormat(
+        "HOV-SG's folder of floors, rooms and objects", _read_hovsg, hovsg.is_part, is_folder=hovsg.is_folder
+    ),
     "3rscan": FileFormat(
         "3RScan's relationships.json or objects.json (3DSSG)",
         _with(threedssg.from_document, None),
@@ -143,7 +153,7 @@ OURS: Final[Mapping[str, FileFormat]] = {
         join=threedssg.joined,
     ),
     "thor": FileFormat("AI2-THOR's metadata", _with(thor.from_metadata, thor.NAME_PREFIX), thor.is_metadata),
-    "procthor": FileFormat("houses of ProcTHOR", _with(thor.from_house, thor.NAME_PREFIX), thor.is_house),
+    "procthor": FileFormat("houses of ProcTHOR and Holodeck", _with(thor.from_house, thor.NAME_PREFIX), thor.is_house),
     "sayplan": FileFormat(
         "SayPlan's nodes by kind", _with(room_trees.from_document, room_trees.NAME_PREFIX), room_trees.is_sayplan
     ),
@@ -174,10 +184,11 @@ def read_any(
     several scenes it is that of one of them. Without `file_format` ending and content decide. Raises DocumentError for
     a file that can't be read, with all its problems; InputError for a format that is not known.
     """
-    files = sorted(it for it in path.iterdir() if it.name.endswith(suffixes())) if path.is_dir() else [path]
+    is_many = path.is_dir() and not is_scene_folder(path)
+    files = sorted(it for it in path.iterdir() if it.name.endswith(suffixes())) if is_many else [path]
     read = partial(read_scenes, file_format=file_format, declared=declared or Declared(), strict=strict)
     found = joined([(path, it) for file in files for it in read(file)])
-    if len(found) == 1 and name is not None and not path.is_dir():
+    if len(found) == 1 and name is not None and not is_many:
         return next(read(path, name=name))
     chosen = [scene for _, scene in found if name is None or name in {scene.name, scene.name.rpartition("/")[2]}]
     if len(chosen) != 1:
@@ -185,6 +196,11 @@ def read_any(
         cause = f"here are {len(found):,} scenes, such as {names}; name one, or import all: `scenecypher import {path}`"
         raise DocumentError(str(path), "$", cause)
     return chosen[0]
+
+
+def is_scene_folder(path: Path) -> bool:
+    """Check if a folder is one scene, of a format whose files are its parts."""
+    return path.is_dir() and any(it.is_folder(path) for it in _readable())
 
 
 def joined(found: Sequence[tuple[Path, ImportedScene]]) -> list[tuple[Path, ImportedScene]]:
@@ -219,7 +235,8 @@ def read_scenes(
 ) -> Iterator[ImportedScene]:
     """Yield the scenes of a file, or of a line of it, and what it was taken for as a note. Raises DocumentError."""
     asked = None if file_format is None else FORMATS.named(file_format)
-    by_ending = _format_of_ending(path) if asked is None else asked if ending_of(path) in asked.suffixes else None
+    is_other = asked is not None and (ending_of(path) in asked.suffixes or path.is_dir())
+    by_ending = _format_of_ending(path) if asked is None else asked if is_other else None
     document = None if by_ending is not None else read_document(path, line=line)
     document, left = (document, ()) if asked is not None else _unwrapped(document)
     chosen = by_ending or asked or _format_of(document, path)
@@ -261,6 +278,8 @@ def told_form(error: InputError, command: str) -> InputError:
 
 def _format_of_ending(path: Path) -> FileFormat | None:
     """Return the format whose files end so, None if they are JSON or nobody's. Raises DocumentError for others."""
+    if path.is_dir():
+        return next((each for each in _readable() if each.is_folder(path)), None)
     ending = ending_of(path)
     other = next((words for endings, words in _LOOKS["endings"].items() if ending in endings.split()), None)
     if other is not None:

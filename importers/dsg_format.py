@@ -199,12 +199,11 @@ class LabelSpace:
 
     def refuse_missing(self, numbers: Mapping[int, int]) -> None:
         """Check that each label is named; `numbers` maps it to how many nodes have it. Raises DocumentError."""
-        missing = {number: count for number, count in sorted(numbers.items()) if number not in self.names}
-        causes = [
-            f"label {number} has no name, and {count:,} node{'' if count == 1 else 's'} of the map ha"
-            f"{'s' if count == 1 else 've'} it; add `- {{label: {number}, name: ...}}`"
-            for number, count in missing.items()
-        ]
+        causes: list[str] = []
+        for number in sorted(numbers.keys() - self.names.keys()):
+            count = numbers[number]
+            nodes = f"{count:,} nodes of the map have" if count > 1 else "1 node of the map has"
+            causes.append(f"label {number} has no name, and {nodes} it; add `- {{label: {number}, name: ...}}`")
         if causes:
             raise document_error(self.file, [(f"$.{NAMES}", cause) for cause in causes])
 

@@ -292,12 +292,12 @@ class _EdgeReader:
 
     def _by_kinds(self, source: Any, target: Any) -> tuple[str | None, dict[str, Any]]:
         """Return the relation type of an edge to a place, and its ends from the lower to the higher."""
-        ends = {it for it in (source, target) if isinstance(it, str | int)}
-        if len(ends & self._places) == 0:
+        ends = (source, target)
+        if not all(isinstance(it, str | int) for it in ends) or self._places.isdisjoint(ends):
             return None, {"source": source, "target": target}
         self._typed += 1
-        low, high = (target, source) if source in self._places and target not in self._places else (source, target)
-        return "CONNECTS" if ends <= self._places else "INSIDE", {"source": low, "target": high}
+        low, high = sorted(ends, key=self._places.__contains__)
+        return "CONNECTS" if low in self._places else "INSIDE", {"source": low, "target": high}
 
 
 def _type(word: str) -> str:

@@ -26,7 +26,7 @@ from scenecypher.planner.methods import METHODS
 from scenecypher.planner.methods.matrix import matrix_cell
 from scenecypher.planner.sessions.method import Act, Decision, Memory
 from scenecypher.planner.sessions.recipe import MethodContext, Recipe
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 from scenecypher.testing import check_format, check_method, check_vocabulary
 from tests.importers.test_bad_input import GOOD
 from tests.importers.test_other_forms import GOOD as OTHERS
