@@ -14,7 +14,6 @@ from scenecypher.chat.model import Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.consistent_read import WRITE_REFUSED
-from scenecypher.db.store.processes import this_process
 from scenecypher.db.store.runs import (
     RunCommand,
     RunEnd,
@@ -25,6 +24,7 @@ from scenecypher.db.store.runs import (
     add_steps,
     begin_run,
     resume_run,
+    this_process,
 )
 from scenecypher.errors import QueryFailed, SceneCypherError
 from scenecypher.planner.sessions.events import (

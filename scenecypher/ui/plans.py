@@ -9,8 +9,7 @@ from itertools import islice
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from scenecypher.db.store.processes import this_process
-from scenecypher.db.store.runs import latest_runs
+from scenecypher.db.store.runs import latest_runs, this_process
 from scenecypher.errors import InputError
 from scenecypher.planner.sessions.events import Event, Proposed, Remembered, Solved
 

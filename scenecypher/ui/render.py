@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from zipfile import ZipFile
 
+from scenecypher.db.browser.style import css_variables
 from scenecypher.db.local.jars import Pin, Tell, library_jar
-from scenecypher.db.palette import css_variables
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.errors import DatabaseUnavailable
 from scenecypher.floorplan.figure import WIDTH
