@@ -20,8 +20,8 @@ from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.sessions.goal_check import missing_goals, steps_of
 from scenecypher.planner.symbolic.plan import PlanRequest, PlanResult, find_plan
-from scenecypher.planner.symbolic.required_actions import PlanningState
-from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.symbolic.states import PlanningState
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -12,7 +13,7 @@ from scenecypher.db.graph.value import Point, Value
 from scenecypher.db.store.bounds import values_of
 from scenecypher.db.store.reference import resolve_reference
 from scenecypher.errors import QueryRefused, ReplyRejected, did_you_mean
-from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import SceneReader
 
 T = TypeVar("T")
 
@@ -143,3 +144,20 @@ def run_call(api: GraphApi, name: str, arguments: Mapping[str, object]) -> JsonV
         takes = 'one argument, {"node_id": "…"}' if wanted else "no arguments"
         raise ReplyRejected(f"{name} takes {takes}; call it so")
     return CALLS[name].run(api, str(node))
+
+
+def graph_text(reader: SceneReader) -> tuple[str, int]:
+    """Return every node with its attributes and every link, sorted and read at one version, and that version.
+
+    Equal scenes give equal text. Raises QueryRefused for a scene of more than `graph_api.MAX_ROWS` links, and as the
+    reader does.
+    """
+    now = reader.now()
+    nodes = bounded(sorted(now.graph.nodes))
+    links = bounded([*now.graph.in_order()])
+    lines = ["NODES", *(_line(attributes(now.graph.nodes[it])) for it in nodes)]
+    return "\n".join([*lines, "LINKS", *(_line(link_row(it)) for it in links)]), now.info.version
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

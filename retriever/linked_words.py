@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from scenecypher.db.store.enumerations import ByIdentity, ClassUse, Enumerations, literal
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.retriever.mentions import words_of
+from scenecypher.retriever.library import words_of
 from scenecypher.words import COMPOUND, named_by, stems
 
 LinkedWords: TypeAlias = tuple[tuple[str, str], ...]

@@ -13,9 +13,8 @@ from scenecypher.db.schema import PAST_KINDS, PAST_PROPERTIES, PAST_RELATIONS
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerations import literal
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.retriever.library import Example, nearest_examples, read_examples
+from scenecypher.retriever.library import Example, Mention, Mentions, nearest_examples, read_examples, words_of
 from scenecypher.retriever.linked_words import GENERAL, LABELS
-from scenecypher.retriever.mentions import Mention, Mentions, words_of
 
 PastMode: TypeAlias = Literal["auto", "always", "never"]
 """When a prompt has the part about the past: if the question names who acted or the model asks, always, or never."""

@@ -1,14 +1,17 @@
-"""Parsing of replies (a query, an answer in words, or a reason why there is none), and the messages sent back."""
+"""Parsing of replies (a query, an answer in words, a reason, a verdict), and the messages sent back."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
 
 from scenecypher.chat.clean import clean_cypher, clean_reply
-from scenecypher.chat.model import Message, Reply
+from scenecypher.chat.model import Message, Model, Reply, Request
 from scenecypher.retriever import prompt
 from scenecypher.retriever.conversation import Conversation
+from scenecypher.retriever.events import Verified
 from scenecypher.retriever.retrieval import Attempt, AttemptEnding, Declined, Rejected, TextAnswer
 
 CUT_OFF: Final = "the reply was cut off at the length limit; be briefer"
@@ -73,3 +76,24 @@ def not_addressed_message(conversation: Conversation, missing: str) -> Message:
     if conversation.read_at is not None:
         return prompt.retry_in_words(conversation.question, f"Your answer does not address the question.{more}")
     return prompt.retry(conversation.question, f"The query ran, but its rows don't answer the question.{more}")
+
+
+VerifierMode: TypeAlias = Literal["off", "words", "paper", "hints"]
+_VERDICT: Final = re.compile(rf"\W*{prompt.NOT_ADDRESSED}\b[\s.:*]*(.*)", re.IGNORECASE | re.DOTALL)
+
+
+def verify(model: Model, question: str, results: Sequence[str], *, mode: VerifierMode, request: Request) -> Verified:
+    """Return the verdict on `results`, all of them so far. A partial answer counts as addressed.
+
+    With `hints` the text of a negative verdict says what is missing; with `words` there is no verdict, only an answer.
+    `request` gives temperature, seed and limits.
+    """
+    reply = model.reply(replace(request, messages=prompt.verify(question, results, mode=mode)))
+    text = clean_reply(reply.text)
+    if mode == "words":
+        return Verified(addressed=None, text=text, usage=reply.usage)
+    verdict = _VERDICT.match(text)
+    if verdict is None and text:
+        return Verified(addressed=True, text=text, usage=reply.usage)
+    missing = verdict[1].strip() if verdict and mode == "hints" else ""
+    return Verified(addressed=False, text=missing, usage=reply.usage)

@@ -8,8 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias, assert_never
 
-from scenecypher.chat.model import Message, Model, Request
-from scenecypher.chat.traced import traced
+from scenecypher.chat.model import Message, Model, Request, traced
 from scenecypher.db.gate import Answer, Gate
 from scenecypher.db.schema import CORE_PROPERTIES, vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
@@ -23,19 +22,20 @@ from scenecypher.retriever.checks import CheckedAnswer, doubts
 from scenecypher.retriever.conversation import Conversation
 from scenecypher.retriever.empty_answers import causes, mistake_in, turned_arrows
 from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, RetrievalEnded, RetrievalEvent, Verified
-from scenecypher.retriever.graph_text import graph_text
+from scenecypher.retriever.graph_api import graph_text
 from scenecypher.retriever.library import examples_for, has_furniture
 from scenecypher.retriever.linked_words import linked_words
 from scenecypher.retriever.outline import is_robot_map
 from scenecypher.retriever.past_text import PastMode, names_one_of, past_examples, past_text
-from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.reply import (
     CUT_OFF,
     ParsedReply,
+    VerifierMode,
     not_addressed_message,
     parse_reply,
     refusal_message,
     text_attempt,
+    verify,
 )
 from scenecypher.retriever.retrieval import (
     Attempt,
@@ -44,10 +44,10 @@ from scenecypher.retriever.retrieval import (
     QueryExecuted,
     Rejected,
     Retrieval,
+    SceneReader,
     TextAnswer,
 )
 from scenecypher.retriever.schema_text import SchemaForm, schema_text
-from scenecypher.retriever.verifier import VerifierMode, verify
 
 RetrievalMode: TypeAlias = Literal["cypher", "text"]
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 from scenecypher.db.store.enumerations import ByIdentity, Enumerations, literal
 from scenecypher.db.vocabulary import DEFAULT
 from scenecypher.errors import InputError
-from scenecypher.retriever.mentions import Mentions, words_of
+from scenecypher.retriever.library import Mentions, words_of
 from scenecypher.retriever.outline import Outline, WordCounts, outline
 from scenecypher.retriever.trim import fitted_text, listed_names
 

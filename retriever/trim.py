@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from scenecypher.db.store.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
-from scenecypher.retriever.mentions import Mention, Mentions
+from scenecypher.retriever.library import Mention, Mentions
 
 Occurrence: TypeAlias = ClassUse | ValueUse | Pattern | PropertyUse | AgentUse | str
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # what only some commands use is imported when it is used
     from scenecypher.home import Home
     from scenecypher.planner.vocabularies.own_actions import AddedActions
     from scenecypher.readable import ReadableHome
-    from scenecypher.retriever.reader import SceneReader
+    from scenecypher.retriever.retrieval import SceneReader
 
 Teller: TypeAlias = Callable[[str], None]
 """Receives a line of progress, such as "starting the local server"."""
@@ -141,7 +141,7 @@ class SceneDatabase:
 
     def reader_of(self, info: SceneInfo) -> SceneReader:
         """Return the gated reader of a scene as it was found, or of a cached copy of an earlier state."""
-        from scenecypher.retriever.reader import SceneReader
+        from scenecypher.retriever.retrieval import SceneReader
 
         self.gate.note(info)
         return SceneReader(self.gate, self.enumerator, info, self.meaning)

@@ -234,7 +234,7 @@ def test_a_built_and_installed_package_brings_its_actions(
         rows = run(*scenecypher, "query", scene, "MATCH (t:Asset) RETURN t.states", "--json", cwd=tmp_path)
         assert json.loads(rows)["rows"] == [[["wet"]]]
         monkeypatch.delenv("PYTHONPATH")
-        code = "from scenecypher.planner.vocabularies.registry import operators_of; operators_of('orchard')"
+        code = "from scenecypher.planner.vocabularies.vocabulary import operators_of; operators_of('orchard')"
         with pytest.raises(AssertionError, match="no vocabulary is called 'orchard'"):
             run(sys.executable, "-c", code, cwd=tmp_path)
     finally:

@@ -15,7 +15,7 @@ from docs.generate.methods import page as method_page
 from scenecypher.importers.datasets import DATASETS, dataset, task
 from scenecypher.planner.methods import OURS, recipe_named
 from scenecypher.planner.methods.matrix import matrix_cell
-from scenecypher.planner.prompts.functions import functions
+from scenecypher.planner.prompts.texts import functions
 from scenecypher.planner.vocabularies.household.operators import OPERATORS
 
 DATASET = """

@@ -9,8 +9,7 @@ from typing import Final, assert_never
 from scenecypher.db.condition import Condition, explain
 from scenecypher.db.graph.scene import EMPTY
 from scenecypher.db.vocabulary import BUILT_IN
-from scenecypher.planner.actions.macro import Macro
-from scenecypher.planner.actions.mistakes import MISTAKE_OF_FAULT
+from scenecypher.planner.actions.execution import MISTAKE_OF_FAULT
 from scenecypher.planner.actions.operator import (
     Assign,
     Become,
@@ -26,8 +25,8 @@ from scenecypher.planner.actions.operator import (
     Unrelate,
     When,
 )
-from scenecypher.planner.vocabularies.registry import vocabulary_named
-from scenecypher.planner.vocabularies.vocabulary import Vocabulary
+from scenecypher.planner.actions.text import Macro
+from scenecypher.planner.vocabularies.vocabulary import Vocabulary, vocabulary_named
 
 HEAD: Final = """\
 # Actions

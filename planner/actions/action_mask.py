@@ -17,10 +17,9 @@ from scenecypher.db.condition import Condition, evaluate
 from scenecypher.db.graph.scene import GraphView
 from scenecypher.db.rules import NO_RULES, Rules
 from scenecypher.planner.actions.execution import bind_choices
-from scenecypher.planner.actions.operator import AGENT, Choose, Operator
+from scenecypher.planner.actions.operator import AGENT, Choose, Operator, required_choices, variables_of
 from scenecypher.planner.actions.ruled import asking_rule, refusal_by_rules, under_rules
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.actions.variables import required_choices, variables_of
 
 Arguments: TypeAlias = tuple[str, ...]
 Chosen: TypeAlias = dict[tuple[int, tuple[str | None, ...]], str | None]

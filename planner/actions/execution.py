@@ -1,31 +1,17 @@
-"""The interpreter of operators: unmet requirements of an action on a scene graph, and the Delta of its effects."""
+"""The interpreter of operators: unmet requirements of an action, the Delta of its effects, the kinds of mistakes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias, assert_never
+from typing import Final, Literal, TypeAlias, assert_never
 
-from scenecypher.db.condition import evaluate, witnesses
+from scenecypher.db.condition import Condition, evaluate, witnesses
 from scenecypher.db.graph.delta import AddRelation, Change, ChangeList, Delta, RemoveRelation, SetProperty
-from scenecypher.db.graph.scene import GraphView, Relation, relation_between
+from scenecypher.db.graph.scene import GraphView, Relation, SceneGraph, relation_between
 from scenecypher.db.graph.value import Value, typed_key
-from scenecypher.errors import ActionRefused
-from scenecypher.planner.actions.operator import (
-    Assign,
-    Become,
-    Cease,
-    Choose,
-    Effect,
-    ForEach,
-    Forget,
-    Operator,
-    Relate,
-    Repair,
-    Requirement,
-    Unrelate,
-    When,
-)
+from scenecypher.errors import ActionRefused, UnknownReference
+from scenecypher.planner.actions import operator as op
 from scenecypher.planner.actions.text import ActionCall
 
 
@@ -36,7 +22,7 @@ class UnmetRequirement:
     `choices` are remedies to choose from, where an argument is not decided.
     """
 
-    requirement: Requirement
+    requirement: op.Requirement
     fact: str
     bindings: Mapping[str, str]
     choices: tuple[ActionCall, ...] = ()
@@ -76,14 +62,14 @@ def lowest_id(nodes: Iterable[str]) -> str | None:
 
 
 def bind_operator(
-    operator: Operator, graph: GraphView, arguments: Mapping[str, str], *, pick_node: NodePicker = lowest_id
+    operator: op.Operator, graph: GraphView, arguments: Mapping[str, str], *, pick_node: NodePicker = lowest_id
 ) -> dict[str, str]:
     """Return `arguments` (ids by parameter, and the agent's) extended by the operator's choices."""
     return bind_choices(operator.choose, graph, arguments, pick_node=pick_node)
 
 
 def bind_choices(
-    choices: tuple[Choose, ...], graph: GraphView, bindings: Mapping[str, str], *, pick_node: NodePicker = lowest_id
+    choices: tuple[op.Choose, ...], graph: GraphView, bindings: Mapping[str, str], *, pick_node: NodePicker = lowest_id
 ) -> dict[str, str]:
     """Return `bindings` extended by a node for each choice that has one."""
     found = dict(bindings)
@@ -97,7 +83,7 @@ def bind_choices(
 
 
 def unmet_requirements(
-    operator: Operator, graph: GraphView, bindings: Mapping[str, str]
+    operator: op.Operator, graph: GraphView, bindings: Mapping[str, str]
 ) -> tuple[UnmetRequirement, ...]:
     """Return the requirements that do not hold, in the operator's order; `bindings` are those of `bind_operator`."""
     return tuple(
@@ -107,7 +93,7 @@ def unmet_requirements(
     )
 
 
-def repair_call(repair: Repair, bindings: Mapping[str, str]) -> ActionCall | None:
+def repair_call(repair: op.Repair, bindings: Mapping[str, str]) -> ActionCall | None:
     """Return a repair as an action on the bound nodes; None if an argument is unbound."""
     if not all(argument in bindings for argument in repair.arguments):
         return None
@@ -115,7 +101,7 @@ def repair_call(repair: Repair, bindings: Mapping[str, str]) -> ActionCall | Non
 
 
 def repair_choices(
-    repair: Repair, graph: GraphView, bindings: Mapping[str, str], *, most: int = MAX_CHOICES
+    repair: op.Repair, graph: GraphView, bindings: Mapping[str, str], *, most: int = MAX_CHOICES
 ) -> tuple[ActionCall, ...]:
     """Return a repair on each node that its choices allow, by id, `most` of them."""
     found = [dict(bindings)]
@@ -127,12 +113,12 @@ def repair_choices(
     return tuple(call for call in calls if call is not None)
 
 
-def _possible_choices(choice: Choose, graph: GraphView, bindings: Mapping[str, str]) -> list[str]:
+def _possible_choices(choice: op.Choose, graph: GraphView, bindings: Mapping[str, str]) -> list[str]:
     options = (sorted(witnesses(choice.var, where, graph=graph, bindings=bindings)) for where in choice.among)
     return next(filter(None, options), [])
 
 
-def effects_delta(operator: Operator, graph: GraphView, bindings: Mapping[str, str]) -> Delta:
+def effects_delta(operator: op.Operator, graph: GraphView, bindings: Mapping[str, str]) -> Delta:
     """Return the changes that the action's effects make in `graph`, without checking its precondition."""
     collector = _EffectCollector(graph)
     for effect in operator.effects:
@@ -141,7 +127,7 @@ def effects_delta(operator: Operator, graph: GraphView, bindings: Mapping[str, s
 
 
 def simulate(
-    operator: Operator,
+    operator: op.Operator,
     graph: GraphView,
     arguments: Mapping[str, str],
     *,
@@ -184,20 +170,20 @@ class _EffectCollector:
     states: dict[str, tuple[set[str], set[str]]] = field(default_factory=dict)
     values: dict[tuple[str, str], Value | None] = field(default_factory=dict)
 
-    def add(self, effect: Effect, bindings: Mapping[str, str]) -> None:
+    def add(self, effect: op.Effect, bindings: Mapping[str, str]) -> None:
         match effect:
-            case Become() | Cease():
+            case op.Become() | op.Cease():
                 self._become(effect, bindings)
-            case Assign() | Forget():
+            case op.Assign() | op.Forget():
                 self._assign(effect, bindings)
-            case Relate():
+            case op.Relate():
                 self._relate(effect, bindings)
-            case Unrelate():
+            case op.Unrelate():
                 self._unrelate(effect, bindings)
-            case ForEach():
+            case op.ForEach():
                 for node in witnesses(effect.var, effect.where, graph=self.graph, bindings=bindings):
                     self._add_all(effect.effects, {**bindings, effect.var: node})
-            case When():
+            case op.When():
                 holds = evaluate(effect.condition, self.graph, bindings)
                 self._add_all(effect.effects if holds else effect.otherwise, bindings)
             case _:
@@ -211,28 +197,28 @@ class _EffectCollector:
         changes += self._value_changes()
         return Delta.from_net(changes)
 
-    def _add_all(self, effects: tuple[Effect, ...], bindings: Mapping[str, str]) -> None:
+    def _add_all(self, effects: tuple[op.Effect, ...], bindings: Mapping[str, str]) -> None:
         for effect in effects:
             self.add(effect, bindings)
 
-    def _become(self, effect: Become | Cease, bindings: Mapping[str, str]) -> None:
+    def _become(self, effect: op.Become | op.Cease, bindings: Mapping[str, str]) -> None:
         node_id = bindings.get(effect.x)
         if node_id is None:
             return
         joins, leaves = self.states.setdefault(node_id, (set(), set()))
-        if isinstance(effect, Cease):
+        if isinstance(effect, op.Cease):
             leaves.add(effect.state)
             return
         joins.add(effect.state)
         if effect.instead_of is not None:
             leaves.add(effect.instead_of)
 
-    def _assign(self, effect: Assign | Forget, bindings: Mapping[str, str]) -> None:
+    def _assign(self, effect: op.Assign | op.Forget, bindings: Mapping[str, str]) -> None:
         node_id = bindings.get(effect.x)
         if node_id is not None:
-            self.values[node_id, effect.key] = effect.value if isinstance(effect, Assign) else None
+            self.values[node_id, effect.key] = effect.value if isinstance(effect, op.Assign) else None
 
-    def _relate(self, effect: Relate, bindings: Mapping[str, str]) -> None:
+    def _relate(self, effect: op.Relate, bindings: Mapping[str, str]) -> None:
         source, target = bindings.get(effect.source), bindings.get(effect.target)
         if source is None or target is None:
             return
@@ -240,7 +226,7 @@ class _EffectCollector:
         if effect.mutual:
             self.gained.add(relation_between(target, effect.type, source))
 
-    def _unrelate(self, effect: Unrelate, bindings: Mapping[str, str]) -> None:
+    def _unrelate(self, effect: op.Unrelate, bindings: Mapping[str, str]) -> None:
         node_id = bindings.get(effect.x)
         if node_id is None or (effect.other is not None and effect.other not in bindings):
             return
@@ -262,3 +248,45 @@ class _EffectCollector:
             before = self.graph.nodes[node_id].properties.get(key)
             if typed_key(before) != typed_key(value):
                 yield SetProperty(node_id, key, before, value)
+
+
+Mistake: TypeAlias = Literal["wrong_order", "missing_step", "affordance", "unseen_object", "additional_step"]
+"""Wrong time, a missing step, not possible with this object, unknown object, or needless."""
+
+SKIPPABLE: Final[Mistake] = "additional_step"
+"""The mistake that does not end a plan: the step is skipped and the plan continues."""
+
+MISTAKE_OF_FAULT: Final[Mapping[op.Fault, Mistake]] = {
+    "missing": "missing_step",
+    "affordance": "affordance",
+    "already": SKIPPABLE,
+}
+
+
+def mistake_of(refusal: Infeasible | UnknownReference, history: Iterable[SceneGraph]) -> Mistake:
+    """Return the kind of mistake; `history` holds the graphs from the plan's start up to the refusal.
+
+    The first unmet requirement decides. A missing step counts as a wrong order if each condition of `held_earlier` held
+    at some time in the history.
+    """
+    match refusal:
+        case UnknownReference():
+            return "unseen_object"
+        case Infeasible():
+            first = refusal.unmet[0]
+            mistake = MISTAKE_OF_FAULT[first.requirement.fault]
+            return "wrong_order" if mistake == "missing_step" and _was_met(first, history) else mistake
+        case _:
+            assert_never(refusal)
+
+
+def _was_met(unmet: UnmetRequirement, history: Iterable[SceneGraph]) -> bool:
+    """Return whether each condition of `held_earlier` held at some time, not necessarily at the same time."""
+    remaining: list[Condition] = [*unmet.requirement.held_earlier]
+    if not remaining:
+        return False
+    for graph in history:
+        remaining = [condition for condition in remaining if not evaluate(condition, graph, unmet.bindings)]
+        if not remaining:
+            return True
+    return False

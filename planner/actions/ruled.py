@@ -12,21 +12,8 @@ from scenecypher.db.rule_memory import decide, memory_of, required_now
 from scenecypher.db.rules import Rule, Rules, forbidden_by
 from scenecypher.db.schema import HOLDING
 from scenecypher.errors import RuleBroken
+from scenecypher.planner.actions import operator as op
 from scenecypher.planner.actions.execution import bind_operator, effects_delta
-from scenecypher.planner.actions.operator import (
-    AGENT,
-    Become,
-    Cease,
-    Choose,
-    Effect,
-    Operator,
-    Relate,
-    Repair,
-    Requirement,
-    When,
-    nested_effects,
-)
-from scenecypher.planner.actions.variables import is_static, variables_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +54,19 @@ class ApprovalNeeded(RuleBroken):
         super().__init__(action, [f"{self.asks}, and nobody is here to ask: leave it, or let a person do it"])
 
 
-def under_rules(operator: Operator, rules: Rules, repairing: Collection[Operator] = ()) -> Operator:
+def under_rules(operator: op.Operator, rules: Rules, repairing: Collection[op.Operator] = ()) -> op.Operator:
     """Return the operator with what rules of the house require before it; `repairing` are operators that may help."""
     asked = (it for it in rules.by_action.get(operator.name, ()) if it.kind == "only")
     required = tuple(_requirement(it, operator, repairing) for it in asked)
     return replace(operator, requires=(*operator.requires, *required)) if required else operator
 
 
-def operators_under(operators: Mapping[str, Operator], rules: Rules) -> Mapping[str, Operator]:
+def operators_under(operators: Mapping[str, op.Operator], rules: Rules) -> Mapping[str, op.Operator]:
     """Return operators by name, each with what rules of the house require before it, and remember after it."""
     if not any(it.kind in {"only", "within"} for it in rules.in_force):
         return operators
     memory = [
-        When(condition, (Become(AGENT, state),), (Cease(AGENT, state),))
+        op.When(condition, (op.Become(op.AGENT, state),), (op.Cease(op.AGENT, state),))
         for rule in rules.past
         for state, condition in memory_of(rule)
     ]
@@ -88,7 +75,7 @@ def operators_under(operators: Mapping[str, Operator], rules: Rules) -> Mapping[
 
 
 def asking_rule(
-    operator: Operator, rules: Rules, graph: GraphView, bindings: Mapping[str, str], but: Collection[str] = ()
+    operator: op.Operator, rules: Rules, graph: GraphView, bindings: Mapping[str, str], but: Collection[str] = ()
 ) -> Rule | None:
     """Return the first rule that has a person asked before an action, but those named in `but`; None if none has."""
     asking = (it for it in rules.by_action.get(operator.name, ()) if it.kind == "ask" and it.name not in but)
@@ -96,7 +83,9 @@ def asking_rule(
     return next((rule for rule, condition in fitting if c.evaluate(condition, graph, bindings)), None)
 
 
-def refusal_by_rules(operator: Operator, rules: Rules, graph: GraphView, given: Mapping[str, str], action: str) -> str:
+def refusal_by_rules(
+    operator: op.Operator, rules: Rules, graph: GraphView, given: Mapping[str, str], action: str
+) -> str:
     """Return with what rules of the house refuse an action whose requirements hold; empty if they allow it."""
     delta = effects_delta(operator, graph, bind_operator(operator, graph, given))
     try:
@@ -106,56 +95,56 @@ def refusal_by_rules(operator: Operator, rules: Rules, graph: GraphView, given: 
     return ""
 
 
-def _requirement(rule: Rule, operator: Operator, repairing: Collection[Operator]) -> Requirement:
+def _requirement(rule: Rule, operator: op.Operator, repairing: Collection[op.Operator]) -> op.Requirement:
     condition = c.Or((c.Not(_of(operator, rule, rule.fits)), _of(operator, rule, required_now(rule))))
     words = forbidden_by(rule).replace("{", "{{").replace("}", "}}")
     can_follow = repairing and rule.tense in {"", "once"}
     repair = _repair(_of(operator, rule, rule.condition), repairing) if can_follow else None
-    return Requirement(condition, words, repair=repair)
+    return op.Requirement(condition, words, repair=repair)
 
 
-def _repair(condition: c.Condition, repairing: Collection[Operator]) -> Repair | None:
+def _repair(condition: c.Condition, repairing: Collection[op.Operator]) -> op.Repair | None:
     """Return the action that brings about the one fact that a rule asks for; None if that is not the case."""
-    parts, facts, choices = [condition], list[c.Condition](), list[Choose]()
+    parts, facts, choices = [condition], list[c.Condition](), list[op.Choose]()
     for part in parts:
         match part:
             case c.And(inner):
                 parts += inner
             case c.Exists(var, where):
-                fixed = [it for it in c.conjuncts(where) if is_static(it) and variables_of(it) == {var}]
-                choices.append(Choose(var, (c.And(tuple(fixed)),)))
+                fixed = [it for it in c.conjuncts(where) if op.is_static(it) and op.variables_of(it) == {var}]
+                choices.append(op.Choose(var, (c.And(tuple(fixed)),)))
                 parts += [it for it in c.conjuncts(where) if it not in fixed]
             case _:
                 facts.append(part)
     for operator in repairing if len(facts) == 1 else ():
         names = [it.name for it in operator.parameters]
-        for effect in nested_effects(operator.effects):
+        for effect in op.simple_effects(operator.effects):
             given = _given(effect, facts[0])
-            if {*names} == given.keys() - {AGENT}:
+            if {*names} == given.keys() - {op.AGENT}:
                 named = {name: f"the_{it.id}" if isinstance(it, c.Id) else it for name, it in given.items()}
                 ids = ((named[name], it) for name, it in given.items() if isinstance(it, c.Id))
-                known = (Choose(var, (c.Same(var, it),)) for var, it in ids)
-                return Repair(operator.name, tuple(named[it] for it in names), (*choices, *known))
+                known = (op.Choose(var, (c.Same(var, it),)) for var, it in ids)
+                return op.Repair(operator.name, tuple(named[it] for it in names), (*choices, *known))
     return None
 
 
-def _given(effect: Effect, fact: c.Condition) -> dict[str, c.Term]:
+def _given(effect: op.Effect, fact: c.Condition) -> dict[str, c.Term]:
     """Return the ends of a fact by the variables of an effect that brings it about; empty if it does not."""
     match effect, fact:
-        case (Become(y, state), c.HasState(x, wanted)) if state == wanted:
+        case (op.Become(y, state), c.HasState(x, wanted)) if state == wanted:
             return {y: x}
-        case (Become(y, _, state) | Cease(y, state), c.Not(c.HasState(x, unwanted))) if state == unwanted:
+        case (op.Become(y, _, state) | op.Cease(y, state), c.Not(c.HasState(x, unwanted))) if state == unwanted:
             return {y: x}
-        case Relate(source, type_, target), c.Related(x, wanted, y) if type_ == wanted and source != AGENT:
+        case op.Relate(source, type_, target), c.Related(x, wanted, y) if type_ == wanted and source != op.AGENT:
             return {source: x, target: y}
-        case Relate(source, type_, target), c.Within(x, y, types) if type_ == types[0] and source != AGENT:
+        case op.Relate(source, type_, target), c.Within(x, y, types) if type_ == types[0] and source != op.AGENT:
             return {source: x, target: y}
-        case Relate(source, type_, target), c.HeldBy(x, agent) if type_ in HOLDING:
+        case op.Relate(source, type_, target), c.HeldBy(x, agent) if type_ in HOLDING:
             return {source: agent, target: x}
     return {}
 
 
-def _of(operator: Operator, rule: Rule, condition: c.Condition) -> c.Condition:
+def _of(operator: op.Operator, rule: Rule, condition: c.Condition) -> c.Condition:
     """Return a condition of a rule about the operator's parameters."""
     names = (parameter.name for parameter in operator.parameters)
     return c.bind(condition, dict(zip(rule.arguments, names, strict=False)))

@@ -21,23 +21,19 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.telemetry import error_type, measure, span, timed
 from scenecypher.errors import ActionRefused, CommitUnknown, RejectedError, RuleBroken, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.planner.actions.execution import (
-    NO_AGENT,
-    Infeasible,
-    NodePicker,
-    UnmetRequirement,
-    bind_choices,
-    lowest_id,
-    repair_call,
-    repair_choices,
-    simulate,
-)
-from scenecypher.planner.actions.idempotency import checked_action_id, reused_id_error, unknown_outcome_error
-from scenecypher.planner.actions.macro import Macro
-from scenecypher.planner.actions.operator import AGENT, Operator, Repair
+from scenecypher.planner.actions import execution
+from scenecypher.planner.actions.operator import AGENT, Operator
 from scenecypher.planner.actions.ruled import APPROVED, Answer, ApprovalNeeded, asking_rule, under_rules
-from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
-from scenecypher.planner.vocabularies.registry import macros_of, operators_of
+from scenecypher.planner.actions.text import (
+    ActionCall,
+    Macro,
+    checked_action_id,
+    operator_of,
+    parse_action,
+    reused_id_error,
+    unknown_outcome_error,
+)
+from scenecypher.planner.vocabularies.vocabulary import macros_of, operators_of
 
 TOOL_CALL: Final = "execute_tool"
 """OpenTelemetry's name of what an agent does to its world."""
@@ -84,7 +80,9 @@ class Acting(TypedDict, total=False):
 class ActionSimulator(ABC):
     """Acts on one scene, wherever that is kept. `pick_node` selects a node if an operator's choice has several."""
 
-    def __init__(self, scene: SceneInfo, *, pick_node: NodePicker = lowest_id, **how: Unpack[Acting]) -> None:
+    def __init__(
+        self, scene: SceneInfo, *, pick_node: execution.NodePicker = execution.lowest_id, **how: Unpack[Acting]
+    ) -> None:
         self.scene, self.fix, self._pick_node = scene, how.get("fix", False), pick_node
         self._ask, self._asks = how.get("ask"), True
         self._approved: dict[str, str] = {}
@@ -157,7 +155,7 @@ class ActionSimulator(ABC):
         for step in earlier:
             try:
                 yield from self._act_corrected(step, f"{call} asks for it", set(), at)
-            except Infeasible as refusal:
+            except execution.Infeasible as refusal:
                 if any(part.requirement.fault != "already" for part in refusal.unmet):
                     raise
         yield from self._act_corrected(last, None, set(), at)
@@ -168,7 +166,7 @@ class ActionSimulator(ABC):
         while True:
             try:
                 yield at.record(self._perform(call, because, action_id=at.id_of(because), expected=at.version))
-            except Infeasible as refusal:
+            except execution.Infeasible as refusal:
                 remedy = self._remedy(refusal)
                 if remedy is None or remedy in inserted or len(inserted) == MAX_INSERTED:
                     raise self._with_choices(refusal) from refusal.__cause__
@@ -178,8 +176,8 @@ class ActionSimulator(ABC):
             inserted.add(remedy)
             try:
                 yield from self._act_corrected(remedy, refused[0].fact, inserted, at)
-            except Infeasible as nested:
-                raise Infeasible(str(call), (*refused, *nested.unmet)) from nested
+            except execution.Infeasible as nested:
+                raise execution.Infeasible(str(call), (*refused, *nested.unmet)) from nested
             except RuleBroken as nested:
                 why = (f"{nested.action}: {reason}" for reason in nested.reasons)
                 raise RuleBroken(str(call), [*(part.fact for part in refused), *why]) from nested
@@ -266,7 +264,7 @@ class ActionSimulator(ABC):
     def _decide(self, operator: Operator, call: ActionCall, at: SceneVersion) -> Delta:
         repairing = self.operators.values() if self.fix else ()
         bindings, bound = self._bind(operator, call, at), under_rules(operator, at.rules, repairing)
-        delta = simulate(bound, at.graph, bindings, action=str(call), pick_node=self._pick_node)
+        delta = execution.simulate(bound, at.graph, bindings, action=str(call), pick_node=self._pick_node)
         if self._asks and (rule := asking_rule(operator, at.rules, at.graph, bindings, self._approved)):
             raise ApprovalNeeded(str(call), rule)
         return delta
@@ -275,7 +273,7 @@ class ActionSimulator(ABC):
         """Return ids by variable. Raises _UnresolvedWords for words that are no ids, ActionRefused without an agent."""
         if at.agent is None:
             unknown_agent = f"there is no agent {self._agent!r} here: name one that it has"
-            no_agent = NO_AGENT.replace("NAME", self.scene.name)
+            no_agent = execution.NO_AGENT.replace("NAME", self.scene.name)
             raise ActionRefused(str(call), [no_agent if self._agent is None else unknown_agent])
         self._agent = at.agent
         unresolved = tuple(word for word in call.arguments if word not in at.graph)
@@ -284,26 +282,24 @@ class ActionSimulator(ABC):
         names = (parameter.name for parameter in operator.parameters)
         return {AGENT: at.agent, **dict(zip(names, call.arguments, strict=True))}
 
-    def _remedy(self, refusal: Infeasible) -> ActionCall | None:
+    def _remedy(self, refusal: execution.Infeasible) -> ActionCall | None:
         """Return the action to insert first; None if no rule helps with one of the unmet requirements."""
         if not self.fix or any(part.requirement.repair is None for part in refusal.unmet):
             return None
         unmet = refusal.unmet[0]
         repair = unmet.requirement.repair
-        return unmet.remedy or (self._find_remedy(repair, unmet) if repair else None)
+        if unmet.remedy or repair is None:
+            return unmet.remedy
+        return execution.repair_call(repair, execution.bind_choices(repair.choose, self._graph(), unmet.bindings))
 
-    def _find_remedy(self, repair: Repair, unmet: UnmetRequirement) -> ActionCall | None:
-        """Return the remedy with the arguments that are chosen first."""
-        return repair_call(repair, bind_choices(repair.choose, self._graph(), unmet.bindings))
-
-    def _with_choices(self, refusal: Infeasible) -> Infeasible:
+    def _with_choices(self, refusal: execution.Infeasible) -> execution.Infeasible:
         """Return a refusal that names the remedies to choose from, if its first one is such."""
         unmet, *others = refusal.unmet
         repair = unmet.requirement.repair
         if repair is None or not repair.tells_choices or unmet.remedy is not None:
             return refusal
-        choices = repair_choices(repair, self._graph(), unmet.bindings)
-        return Infeasible(refusal.action, (replace(unmet, choices=choices), *others)) if choices else refusal
+        choices = execution.repair_choices(repair, self._graph(), unmet.bindings)
+        return execution.Infeasible(refusal.action, (replace(unmet, choices=choices), *others)) if choices else refusal
 
 
 class Simulator(ActionSimulator):
@@ -317,7 +313,7 @@ class Simulator(ActionSimulator):
         store: SceneStore,
         scene: SceneInfo,
         *,
-        pick_node: NodePicker = lowest_id,
+        pick_node: execution.NodePicker = execution.lowest_id,
         meaning: Meaning = NO_MEANING,
         ids_only: bool = False,
         **how: Unpack[Acting],

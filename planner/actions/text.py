@@ -1,15 +1,15 @@
-"""Actions as people and models write them: ``put_on(soap_1001, sink_42)``."""
+"""Actions as people and models write them, ``put_on(soap_1001, sink_42)``; macros; and ids, each of one action."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Final
 
-from scenecypher.errors import ActionRefused, did_you_mean
-from scenecypher.planner.actions.operator import Operator
+from scenecypher.errors import ActionRefused, CommitUnknown, InputError, did_you_mean
+from scenecypher.planner.actions.operator import Operator, Parameter
 
 MAX_CHARACTERS: Final = 2_000
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -17,15 +17,6 @@ _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _CALL: Final = re.compile(r"\s*([^\W\d][\w -]*?)\s*\((.*)\)\s*;?\s*", re.DOTALL)
 _WORD_GAP: Final = re.compile("[ -]+")
 _ARGUMENT: Final = re.compile(r"""\s*(?:"((?:[^"]|"")*)"|'([^']*)'|([^,"'()]*(?:'[^,"'()]+)*))\s*(,|$)""")
-
-
-class HasSignature(Protocol):
-    """Anything with an action's signature."""
-
-    @property
-    def signature(self) -> str:
-        """The action as it is typed."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +43,7 @@ def parse_action(text: str) -> ActionCall:
 
 
 def operator_of(
-    call: ActionCall, operators: Mapping[str, Operator], macros: Mapping[str, HasSignature] = MappingProxyType({})
+    call: ActionCall, operators: Mapping[str, Operator], macros: Mapping[str, Macro] = MappingProxyType({})
 ) -> Operator:
     """Return the called operator. Raises ActionRefused if it is unknown or the number of arguments is wrong.
 
@@ -108,3 +99,79 @@ def _quoted(argument: str) -> str:
 def _short(text: str) -> str:
     line = " ".join(text.split()).encode("utf-8", "backslashreplace").decode()
     return (line if len(line) <= 100 else f"{line[:99]}…") or "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """An action that expands to several; one word among its arguments selects the expansion.
+
+    It is written ``name(first, word, others)``. `expansions` gives the steps by that word, each an operator's name and
+    the parameter that it takes; `aliases` are other spellings.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    word: str
+    expansions: Mapping[str, tuple[tuple[str, str], ...]]
+    words: str
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def signature(self) -> str:
+        """The macro as it is typed: ``rearrange(x, relation, y)``."""
+        first, *others = (parameter.name for parameter in self.parameters)
+        return f"{self.name}({', '.join((first, self.word, *others))})"
+
+    def steps(self, call: ActionCall) -> tuple[ActionCall, ...]:
+        """Return the steps of `call`. Raises ActionRefused."""
+        if len(call.arguments) != len(self.parameters) + 1:
+            expected = f"it takes {len(self.parameters) + 1}, as in {self.signature}"
+            raise ActionRefused(str(call), [f"{argument_count(call)}; {expected}"])
+        first, word, *others = call.arguments
+        word = self.aliases.get(word.casefold(), word.casefold())
+        if word not in self.expansions:
+            known = ", ".join(self.expansions)
+            hint = did_you_mean(word[:60], tuple(self.expansions))
+            raise ActionRefused(str(call), [f"{word[:60]!r} is no {self.word}{hint}; choose one of {known}"])
+        nodes = dict(zip((parameter.name for parameter in self.parameters), (first, *others), strict=True))
+        return tuple(ActionCall(name, (nodes[parameter],)) for name, parameter in self.expansions[word])
+
+
+MAX_ID_LENGTH: Final = 200
+
+
+class ActionIds:
+    """The actions carried out so far, by action id."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, ActionCall] = {}
+
+    def has(self, action_id: str, call: ActionCall) -> bool:
+        """Return whether the action was carried out. Raises InputError if the id belongs to another action."""
+        before = self._calls.get(action_id)
+        if before not in {None, call}:
+            raise reused_id_error(action_id, str(before))
+        return before is not None
+
+    def add(self, action_id: str, call: ActionCall) -> None:
+        """Record an action that was carried out."""
+        self._calls[action_id] = call
+
+
+def reused_id_error(action_id: str, before: str) -> InputError:
+    """Return the error for an id that already belongs to another action, whose text is `before`."""
+    return InputError(f"action id {action_id!r} was used for {before}; give each action an id of its own")
+
+
+def checked_action_id(action_id: str) -> str:
+    """Return an id that a user gives an action. Raises InputError if it can't be stored or read."""
+    if not action_id or len(action_id) > MAX_ID_LENGTH or not action_id.isprintable():
+        msg = f"{action_id[:60]!r} can't be an action's id: use 1 to {MAX_ID_LENGTH} printable characters"
+        raise InputError(msg)
+    return action_id
+
+
+def unknown_outcome_error(action_id: str, error: CommitUnknown) -> CommitUnknown:
+    """Return the error for an action of which it is unknown if it is committed."""
+    msg = f"{error}; repeat it with the same id (`act --action-id {action_id}`): it is carried out once"
+    return CommitUnknown(msg, retryable=True)

@@ -28,7 +28,7 @@ from scenecypher.planner.perception.new_things import ASSUMED, NewThings, assume
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.placing import Placement, cell_of, fixtures_of, is_covered, is_shut_in, placements
 from scenecypher.planner.perception.wording import NUMBERED, compact, is_of_class, normal_form
-from scenecypher.planner.vocabularies.states import ToldStates, believable_states
+from scenecypher.planner.vocabularies.vocabulary import ToldStates, believable_states
 
 
 def merge(

@@ -19,7 +19,7 @@ from scenecypher.planner.perception.matching import joined
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.placing import fixtures_of, is_shut_in
 from scenecypher.planner.perception.wording import NO_THINGS, NUMBERED, compact, is_name, normal_form, singular_forms
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
 TEXTS: Final[Mapping[str, str]] = tomllib.loads(
     files("scenecypher.planner.perception").joinpath("prompts.toml").read_text(encoding="utf-8")

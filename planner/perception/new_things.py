@@ -20,7 +20,7 @@ from scenecypher.planner.perception.draft import BeliefDraft, MergeResult
 from scenecypher.planner.perception.matching import is_unnamed
 from scenecypher.planner.perception.observation import Sighting
 from scenecypher.planner.perception.wording import NUMBERED, normal_form, without_number
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
 ASSUMED: Final = "assumed"
 """Property of a node: affordances that nobody has stated; an action that comes off confirms them."""

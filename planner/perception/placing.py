@@ -13,7 +13,7 @@ from scenecypher.db.vocabulary import conventions_of
 from scenecypher.importers.babyai_grid import GridCell
 from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.perception.wording import compact, ends_of, normal_form, singular_forms
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
 Support: TypeAlias = int | str
 """What bears a thing: the number of another sighting, or the id of a node."""

@@ -12,23 +12,13 @@ from typing import Final, TypeAlias
 
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.importers.task import ProgramStep, Task
+from scenecypher.planner.prompts.texts import prompts_beside
 from scenecypher.retriever.graph_api import attributes, link_row
 
 Solved: TypeAlias = tuple[Task, SceneGraph]
 """Task with a program of our actions, and its home."""
 
-DONE_AS: Final = {
-    "walk": "walks to {0}",
-    "grab": "grabs {0}",
-    "open": "opens {0}",
-    "close": "closes {0}",
-    "switch_on": "switches {0} on",
-    "switch_off": "switches {0} off",
-    "sit": "sits down on {0}",
-    "put_in": "puts {0} into {1}",
-    "put_on": "puts {0} on {1}",
-}
-"""Steps in words; any other is told as it is written."""
+PROMPTS: Final = prompts_beside(__name__)
 TOLD: Final = "Examples, of tasks in a home:"
 TITLE: Final = "Examples, from other environments:"
 
@@ -51,7 +41,7 @@ def joined(examples: Iterable[Iterable[str]]) -> str:
 
 
 def graph_lines(graph: SceneGraph) -> str:
-    """Return a graph in the form of graph prompting (`scenecypher.retriever.graph_text`)."""
+    """Return a graph in the form of graph prompting (`scenecypher.retriever.graph_api`)."""
     nodes = [json.dumps(attributes(graph.nodes[it]), ensure_ascii=False) for it in sorted(graph.nodes)]
     return "\n".join(["NODES", *nodes, "LINKS", *(json.dumps(row) for row in sorted(map(link_row, graph.relations)))])
 
@@ -96,7 +86,7 @@ def _explanation(task: Task, part: SceneGraph) -> str:
 
 
 def _step(step: ProgramStep) -> str:
-    words = DONE_AS.get(step.action)
+    words = PROMPTS["done_as"].get(step.action)
     return words.format(*step.arguments) if words else f"does {action_text(step)}"
 
 

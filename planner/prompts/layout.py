@@ -10,7 +10,7 @@ from typing import Final
 from scenecypher.db.graph.scene import GraphView, Node, Point, SceneGraph, within
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.vocabulary import conventions_of
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
 RELATION_WORDS: Final = {"ON": "ontop", "INSIDE": "inside", "UNDER": "under", "ATTACHED_TO": "attached_to"}
 """LookPlanGraph's words for relations (appendix F-3; LLM-as-P's for the last two)."""
@@ -132,7 +132,7 @@ def surroundings(
         *(id_ for id_ in kinds["Object"] if _seen(graph, id_) is True),
     }
     known |= {id_ for class_ in classes for id_ in graph.by_class.get(class_, ())}
-    here = {it for agent in kinds["Agent"] for it in graph.targets(agent, "INSIDE") if _is_place(graph, it)}
+    here = {it for agent in kinds["Agent"] for it in graph.targets(agent, "INSIDE") if graph.nodes[it].kind == "Place"}
     if through_doors:
         here |= {it for place in here for it in _behind_open_doors(graph, place)}
     inside = within(here, lambda it: graph.sources(it, *NESTING), levels=NESTED_LEVELS)
@@ -149,13 +149,9 @@ def _seen(graph: GraphView, id_: str) -> object:
     return graph.nodes[id_].properties.get("seen")
 
 
-def _is_place(graph: GraphView, id_: str) -> bool:
-    return graph.nodes[id_].kind == "Place"
-
-
 def _behind_open_doors(graph: GraphView, place: str) -> Iterator[str]:
     """Yield the places that share an open door with a place."""
     for door in (*graph.targets(place, "CONNECTS"), *graph.sources(place, "CONNECTS")):
         if graph.nodes[door].kind == "Door" and "open" in graph.nodes[door].states:
             both = (*graph.targets(door, "CONNECTS"), *graph.sources(door, "CONNECTS"))
-            yield from (it for it in both if _is_place(graph, it))
+            yield from (it for it in both if graph.nodes[it].kind == "Place")

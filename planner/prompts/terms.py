@@ -1,35 +1,30 @@
-"""The relations and states of scene graphs in words (LookPlanGraph, appendices F-3 and F-4)."""
+"""Words of scene graphs: relations and states, a scene's own words, and the schema of an environment.
+
+SG2 and SG-RwR have one schema text an environment, "consistent across epoches with distinct scene graphs" (SG2,
+"Experimental Settings"). It is read from the vocabulary: its operators name the states, affordances and relation types.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, Final
 
-from scenecypher.planner.actions.operator import Become, Cease, Effect, nested_effects
+from scenecypher.db.condition import HasAffordance, HasState, Related, Within
+from scenecypher.db.schema import CORE_PROPERTIES, EXTRA_PROPERTIES, KINDS, MAP_KINDS, RELATION_TYPES, REMEMBERED
+from scenecypher.db.store.enumerations import Enumerations
+from scenecypher.planner.actions.operator import (
+    Become,
+    Cease,
+    Operator,
+    Relate,
+    Unrelate,
+    simple_effects,
+)
 from scenecypher.planner.prompts.layout import RELATION_WORDS
-from scenecypher.planner.vocabularies.registry import vocabulary_named
-
-RELATIONS: Final[Mapping[str, str]] = {
-    "ON": "x is on y, which bears it",
-    "INSIDE": "x is in y: a container or a room",
-    "UNDER": "x is under y",
-    "ATTACHED_TO": "x is fixed to y",
-}
-STATES: Final[Mapping[str, str]] = {
-    "closed": "what is inside can be neither seen nor reached",
-    "open": "what is inside can be seen and reached",
-    "locked": "it opens only with its key",
-    "on": "it is switched on",
-    "off": "it is switched off",
-}
-
-
-DOOR_STATES: Final[Mapping[str, str]] = {
-    "closed": "the door must be opened to go through it or see what is behind it",
-    "open": "the door can be gone through",
-    "locked": "the door opens only with its key",
-}
-"""States in grids, where doors alone have them."""
+from scenecypher.planner.prompts.texts import prompts_beside
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
 
 def relation_terms(vocabulary: str, *, types: bool) -> str:
@@ -40,24 +35,102 @@ def relation_terms(vocabulary: str, *, types: bool) -> str:
     chosen = vocabulary_named(vocabulary)
     used = () if chosen.looking.whole_rooms else chosen.conventions.containment
     names = {type_: type_ if types else RELATION_WORDS.get(type_, type_.lower()) for type_ in used}
-    return "\n".join(f"x {names[type_]} y: {words}" for type_, words in RELATIONS.items() if type_ in used)
+    return "\n".join(f"x {names[type_]} y: {words}" for type_, words in PROMPTS["relations"].items() if type_ in used)
 
 
 def state_terms(vocabulary: str) -> str:
     """Return a line for each state that the vocabulary's actions change and whose meaning is more than its name."""
     chosen = vocabulary_named(vocabulary)
-    known = DOOR_STATES if chosen.looking.whole_rooms else STATES
-    effects = nested_effects(effect for operator in chosen.operators.values() for effect in operator.effects)
-    changed = {state for effect in effects for state in _states(effect)}
+    known = PROMPTS["door_states"] if chosen.looking.whole_rooms else PROMPTS["states"]
+    effects = simple_effects(effect for operator in chosen.operators.values() for effect in operator.effects)
+    changes = [it for it in effects if isinstance(it, Become | Cease)]
+    changed = {it.state for it in changes} | {it.instead_of for it in changes if isinstance(it, Become)}
     return "\n".join(f"{state}: {words}" for state, words in known.items() if state in changed)
 
 
-def _states(effect: Effect) -> tuple[str | None, ...]:
-    """Return the states that an effect adds or removes."""
-    match effect:
-        case Become(_, state, instead_of):
-            return state, instead_of
-        case Cease(_, state):
-            return (state,)
-        case _:
-            return ()
+def class_lists(occurring: Enumerations) -> dict[str, Collection[str]]:
+    """Return the classes by kind, the places and the agents, each list under its title.
+
+    A number stands where there are several, as the first title says; classes of places and agents that are named below
+    are left out.
+    """
+    named = {"Places": occurring.places, "Agents": [agent.name for agent in occurring.agents]}
+    told = [it.casefold() for names in named.values() for it in names]
+    of_kind: dict[str, list[str]] = {}
+    for use in occurring.classes:
+        if use.kind not in {"Place", "Agent"} or not any(use.name.casefold() in it for it in told):
+            of_kind.setdefault(use.kind, []).append(f"{use.name} {use.count}" if use.count > 1 else use.name)
+    noted = (PROMPTS["classes_of"][kind] + ("" if n else ", and how many if several") for n, kind in enumerate(of_kind))
+    return {**dict(zip(noted, of_kind.values(), strict=True)), **named}
+
+
+def colors(occurring: Enumerations) -> Collection[str]:
+    """Return the colours that occur."""
+    return [str(value) for use in occurring.properties if use.name == "color" for value in use.values]
+
+
+def as_lines(lists: Mapping[str, Iterable[object]]) -> str:
+    """Return lists as text, a line each; empty ones are left out."""
+    lines = (f"{title}: {', '.join(map(str, listed))}" for title, words in lists.items() if (listed := [*words]))
+    return "\n".join(lines)
+
+
+def states_given(operators: Mapping[str, Operator]) -> tuple[str, ...]:
+    """Return the states that actions give to something."""
+    effects = (it for operator in operators.values() for it in simple_effects(operator.effects))
+    return tuple(sorted({it.state for it in effects if isinstance(it, Become)}))
+
+
+def scene_words(occurring: Enumerations, operators: Mapping[str, Operator]) -> str:
+    """Return the words of a scene for who asks about it and sees the agents; carrying things about changes none."""
+    states = {*(use.value for use in occurring.states), *states_given(operators)}
+    lists = {**class_lists(occurring), "Agents": ()}
+    return as_lines({**lists, "States": sorted(states), "Colours": colors(occurring)})
+
+
+PROMPTS: Final = prompts_beside(__name__)
+HEADING_OF_LABELS: Final = "NODE LABELS (every node is also an :Entity)"
+
+
+@cache
+def environment_schema(vocabulary: str) -> str:
+    """Return the schema text of a vocabulary's environment, equal for all of its scenes."""
+    own = vocabulary_named(vocabulary)
+    conventions, used = own.conventions, [*_parts(tuple(own.operators.values()))]
+    relations = {*conventions.containment, *conventions.relations, *_relations(used)} - {*REMEMBERED}
+    states = {it.state for it in used if isinstance(it, HasState | Become | Cease)}
+    affordances = {it.affordance for it in used if isinstance(it, HasAffordance)}
+    properties = {**CORE_PROPERTIES, **{name: EXTRA_PROPERTIES[name] for name in conventions.properties}}
+    sections = (
+        (HEADING_OF_LABELS, [f"(:{kind}): {words}" for kind, words in KINDS.items() if kind not in MAP_KINDS]),
+        ("PROPERTIES", [f"{name}: {words}" for name, words in properties.items()]),
+        ("RELATIONS", [f"{name}: {words}" for name, words in RELATION_TYPES.items() if name in relations]),
+        ("VALUES of class", [", ".join(conventions.classes)]),
+        ("VALUES in states", [", ".join(sorted(states))]),
+        ("VALUES in affordances", [", ".join(sorted(affordances))]),
+        ("NOTES", [*conventions.notes]),
+    )
+    return "\n".join("\n".join((title, *lines)) for title, lines in sections if any(lines))
+
+
+def _relations(used: list[Any]) -> Iterator[str]:
+    """Yield the relation types that conditions and effects name."""
+    for part in used:
+        match part:
+            case Related() | Relate():
+                yield part.type
+            case Unrelate(types=types) | Within(types=types):
+                yield from types
+            case _:
+                pass
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """Yield all conditions and effects within a value of operators."""
+    if isinstance(value, tuple):
+        for each in value:
+            yield from _parts(each)
+    elif is_dataclass(value):
+        yield value
+        for field in fields(value):
+            yield from _parts(getattr(value, field.name))

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal, Protocol, Self, TypeAlias
 
 from scenecypher.chat.model import Usage
+from scenecypher.errors import ReplyRejected, did_you_mean
 from scenecypher.planner.actions.ruled import AskBack
 
 
@@ -150,9 +151,37 @@ def decision_document(decision: Decision) -> dict[str, Any]:
 
 
 def decision_from_document(document: Mapping[str, Any]) -> Decision:
-    """Return the decision of a document that `decision_document` made. Raises KeyError, TypeError."""
-    values: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in document.items()
-    }
-    kind: Callable[..., Decision] = DECISIONS[str(values.pop("decision"))]
-    return kind(**values)
+    """Return the decision of a document that `decision_document` made. Raises ValidationError (pydantic), KeyError."""
+    from pydantic import TypeAdapter
+
+    values = {key: value for key, value in document.items() if key != "decision"}
+    found: Decision = TypeAdapter(DECISIONS[str(document["decision"])]).validate_python(values)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """Answer of a tool: `text` for the method, and the tokens of its own model requests."""
+
+    text: str
+    usage: Usage = field(default_factory=Usage)
+
+
+Tool: TypeAlias = Callable[[Mapping[str, Any]], ToolAnswer]
+"""Function from arguments to an answer; raises RejectedError, worded for the model, for bad arguments."""
+
+
+def call_tool(tools: Mapping[str, Tool], name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+    """Call one of the tools. Raises RejectedError for an unknown name, and as the tool does."""
+    if name not in tools:
+        known = ", ".join(tools) or "there are none"
+        raise ReplyRejected(f"there is no tool {name[:60]!r}{did_you_mean(name, tuple(tools))}; use {known}")
+    return tools[name](arguments)
+
+
+def argument(arguments: Mapping[str, Any], name: str, *, tool: str) -> str:
+    """Return a text or number among a tool's arguments as text. Raises ReplyRejected if it is missing."""
+    value = arguments.get(name)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ReplyRejected(f'{tool} takes the argument "{name}", a text; call it with that')
+    return str(value)

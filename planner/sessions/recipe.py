@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from scenecypher.chat.model import Model
 from scenecypher.db.condition import Condition
@@ -16,12 +16,11 @@ from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.planner.sessions.method import AskingBack, Method
+from scenecypher.planner.sessions.method import AskingBack, Method, Tool
 from scenecypher.planner.sessions.session import Asker, StepWriter
-from scenecypher.planner.sessions.toolbox import Tool
 from scenecypher.planner.symbolic.plan import PlanResult
-from scenecypher.planner.symbolic.required_actions import RequiredAction
-from scenecypher.retriever.reader import SceneReader
+from scenecypher.planner.symbolic.states import RequiredAction
+from scenecypher.retriever.retrieval import SceneReader
 
 Extent: TypeAlias = Literal["nothing", "words", "schema", "memory", "full", "collapsed"]
 """Extent of a method's view: nothing, the scene's words, its schema, LookPlanGraph's memory graph, all, or rooms.
@@ -38,31 +37,23 @@ SchemaScope: TypeAlias = Literal["environment", "scene"]
 """Subject of a schema text: any scene of the environment, as in the papers, or this scene, with its classes counted."""
 
 
-class GoalPlanner(Protocol):
-    """Function that plans from the present scene for a goal and for required actions."""
-
-    def __call__(self, goal: Condition, required_actions: tuple[RequiredAction, ...] = ()) -> PlanResult:
-        """Return the plan, or the reason why there is none."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class MethodContext:
     """Inputs for building a method: not the database, only functions that read from it.
 
-    `model` is told what others did since the last decision. With `fix`, the session first does what stands in an
-    action's way; with `belief`, it acts on what the robot believes. `occurring` returns the classes, states and
-    relations that occur in the scene; `timeout_s` returns the seconds that an engine may take now. The session ends
-    after `max_steps` decisions. `goal` is the goal of a data set's task, if any, and `required_actions` are the actions
-    that it requires in addition. `read_all` reads the scene, and `events` its history, newest first. `why_unreachable`
-    says what of a goal no action can bring about. `meaning` finds words for the scene's own. `asking` says when a
-    person is asked what is meant.
+    `model` is told what others did since the last decision. `plan_goal` plans for a goal, and for required actions.
+    With `fix`, the session first does what stands in an action's way; with `belief`, it acts on what the robot
+    believes. `occurring` returns the classes, states and relations that occur in the scene; `timeout_s` returns the
+    seconds that an engine may take now. The session ends after `max_steps` decisions. `goal` is the goal of a data
+    set's task, if any, and `required_actions` are the actions that it requires in addition. `read_all` reads the scene,
+    and `events` its history, newest first. `why_unreachable` says what of a goal no action can bring about. `meaning`
+    finds words for the scene's own. `asking` says when a person is asked what is meant.
     """
 
     model: Model
     vocabulary: str
     ablations: frozenset[Ablation]
-    plan_goal: GoalPlanner
+    plan_goal: Callable[..., PlanResult]
     occurring: Callable[[], Enumerations]
     read_all: Callable[[], SceneGraph]
     events: Callable[[], Iterable[Event]]
@@ -75,6 +66,21 @@ class MethodContext:
     asking: AskingBack = "never"
     goal: Condition | None = None
     required_actions: tuple[RequiredAction, ...] = ()
+
+    @property
+    def final(self) -> bool:
+        """False if a refused action is fed back, and another solution may follow."""
+        return STEPWISE not in self.ablations
+
+    @property
+    def examples(self) -> bool:
+        """True if the prompt has worked examples."""
+        return NO_EXAMPLES not in self.ablations
+
+    @property
+    def at_once(self) -> bool:
+        """True if the prompt says to ask at once for all that is needed."""
+        return ASK_AT_ONCE in self.ablations
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +101,12 @@ class SceneAccess:
 class Ablation:
     """A part that a method can go without: its `name` for `--ablation`, and `words` for what changes.
 
-    `change` returns the recipe without the part; a method itself finds its ablations in `MethodContext.ablations`.
+    `changes` are fields of the recipe without the part; a method itself finds its ablations in its `MethodContext`.
     """
 
     name: str
     words: str
-    change: Callable[[Recipe], Recipe] = lambda recipe: recipe
+    changes: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,4 +158,16 @@ class Recipe:
 
     def without(self, name: str, switches: Iterable[str]) -> Recipe:
         """Return the recipe called `name` with these ablations. Raises InputError for an unknown ablation."""
-        return reduce(lambda recipe, ablation: ablation.change(recipe), self.ablations_named(name, switches), self)
+        return reduce(
+            lambda recipe, ablation: replace(recipe, **ablation.changes), self.ablations_named(name, switches), self
+        )
+
+
+STEPWISE: Final = Ablation("stepwise", "ours: a refused action is fed back, and another solution may follow")
+NO_EXAMPLES: Final = Ablation("no-examples", "ours: the prompt has no worked examples")
+ASK_AT_ONCE: Final = Ablation("ask-at-once", "ours: the prompt says to ask at once for all that is known to be needed")
+ALL_ACTIONS: Final = Ablation(
+    "all-actions",
+    "ours: all actions of the vocabulary are listed, not only those of the paper's action space",
+    {"every_action": True},
+)

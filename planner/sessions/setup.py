@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
-from scenecypher.chat.model import Model, Reply, Request, model_name
-from scenecypher.chat.traced import traced
+from scenecypher.chat.model import Model, Reply, Request, model_name, traced
 from scenecypher.db.condition import ALWAYS, Condition, condition_document
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.scene import SceneGraph
@@ -21,20 +20,17 @@ from scenecypher.db.telemetry import Attributes, trace_steps
 from scenecypher.errors import InputError, SceneReplaced
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.ruled import Answer
-from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.prompts.environment_schema import environment_schema
-from scenecypher.planner.prompts.house_rules import rule_lines
-from scenecypher.planner.prompts.scene_words import scene_words
-from scenecypher.planner.sessions.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
+from scenecypher.planner.actions.simulator import Acting, Simulator
+from scenecypher.planner.prompts.past import rule_lines
+from scenecypher.planner.prompts.terms import environment_schema, scene_words
+from scenecypher.planner.sessions.budget import Budget, DeadlineModel, InformedModel, OthersActs, Stopwatch, UsageMeter
 from scenecypher.planner.sessions.events import Began, Event, Finished, GoalState
 from scenecypher.planner.sessions.goal_check import judge
 from scenecypher.planner.sessions.method import AskingBack, Memory
-from scenecypher.planner.sessions.others import InformedModel, OthersActs
 from scenecypher.planner.sessions.recipe import MethodContext, Recipe, SceneAccess, SchemaScope
-from scenecypher.planner.sessions.session import SchemaWriter, Session, StepWriter
-from scenecypher.planner.sessions.toolbox import Toolbox
+from scenecypher.planner.sessions.session import SchemaWriter, Session
 from scenecypher.planner.sessions.views import make_view
-from scenecypher.planner.symbolic.ground_calls import afforded
+from scenecypher.planner.symbolic.parts import afforded
 from scenecypher.planner.symbolic.plan import (
     PLAN_TIMEOUT_S,
     PlanRequest,
@@ -43,12 +39,12 @@ from scenecypher.planner.symbolic.plan import (
     planning_state,
     why_unreachable,
 )
-from scenecypher.planner.symbolic.required_actions import RequiredAction
-from scenecypher.planner.vocabularies.registry import action_list, brief_action_list, vocabulary_named
+from scenecypher.planner.symbolic.states import RequiredAction
+from scenecypher.planner.vocabularies.vocabulary import action_list, brief_action_list, vocabulary_named
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS, BeliefSimulator, can_look
 from scenecypher.planner.worlds.environment import Environment, SceneEnvironment, is_scene
-from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import SceneReader
 from scenecypher.retriever.retriever import Retriever
 from scenecypher.retriever.schema_text import schema_text
 
@@ -114,16 +110,12 @@ class SessionSetting:
 
 @dataclass(frozen=True, slots=True)
 class PreparedSession:
-    """A session ready to run, its first event and memory, and the writer of its steps (None: the session's wording).
-
-    `others` reads what others do meanwhile.
-    """
+    """A session ready to run, its first event and memory; `others` reads what others do meanwhile."""
 
     session: Session
     began: Began
     memory: Memory
     others: OthersActs
-    step_writer: StepWriter | None = None
 
     def run(self) -> Iterator[Event]:
         """Run the whole session; the first event is Began."""
@@ -161,14 +153,14 @@ def _totals(event: Event) -> Attributes:
 
 def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     """Prepare a session of `recipe` with the setting's ablations. Raises InputError, SceneNotFound."""
-    settings = _other_settings(setting, recipe)
     if not recipe.ends_refused:
         setting = replace(setting, budget=replace(setting.budget, infeasible=None))
-    ablations = recipe.ablations_named(setting.name, setting.ablations)
-    recipe = recipe.without(setting.name, setting.ablations)
+    ablations, recipe = recipe.ablations_named(setting.name, setting.ablations), recipe_in(setting, recipe)
+    settings = {**_other_settings(setting, recipe), **asdict(setting.budget)}
     watch, named = Stopwatch(setting.budget.seconds), model_name(setting.model)
     setting = replace(setting, model=DeadlineModel(setting.model, watch))
-    environment = _environment_schema(setting, recipe)
+    is_environment = recipe.sees_schema and recipe.schema == "environment"
+    environment = environment_schema(setting.scene.vocabulary) if is_environment else ""
     if recipe.goal and setting.goal is None:
         raise InputError(
             f"the method {setting.name} needs a goal that the graph can meet: give a --task that has one, or a --goal"
@@ -185,48 +177,57 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     def told() -> tuple[str, ...]:
         return rule_lines(rules_of(setting.store.now(setting.scene).info.declared), setting.instruction)
 
+    def timeout_s() -> float:
+        return setting.engine_timeout_s if watch.left is None else watch.left
+
     others = OthersActs(setting.store, simulator, setting.name)
     context = MethodContext(
         InformedModel(traced(setting.model), others, told),
         scene.vocabulary,
         frozenset(ablations),
-        plan_goal=lambda goal, required_actions=(): _plan(
-            setting, scene, goal, required_actions=required_actions, timeout_s=_engine_timeout_s(setting, watch)
-        ),
+        plan_goal=lambda goal, required_actions=(): _plan(setting, scene, goal, required_actions, timeout_s()),
         occurring=lambda: enumerator.of(simulator.scene),
         read_all=now,
         events=lambda: setting.store.latest(scene),
         why_unreachable=lambda goal: why_unreachable(goal, planning_state(now(), scene.vocabulary)),
-        timeout_s=lambda: _engine_timeout_s(setting, watch),
+        timeout_s=timeout_s,
         max_steps=setting.budget.steps,
         fix=simulator.fix,
-        belief=acts_on_belief(setting, recipe),
+        belief=recipe.belief,
         meaning=setting.meaning,
         asking="never" if setting.answer is None else setting.asking or "unclear",
         goal=setting.goal,
         required_actions=setting.required_actions,
     )
-    step_writer = recipe.step_writer(access) if recipe.step_writer else None
     session = Session(
         recipe.build(context),
         simulator,
         recipe.asker(access) if recipe.asker else Retriever(setting.model, setting.gate, enumerator),
-        tools=Toolbox({**tools, **{name: make(access) for name, make in recipe.tools.items()}}),
+        tools={**tools, **{name: make(access) for name, make in recipe.tools.items()}},
         view=view,
         schema=(lambda: environment) if environment else _schema_writer(setting, recipe, simulator, enumerator),
         others=others,
-        step_writer=step_writer,
+        step_writer=recipe.step_writer(access) if recipe.step_writer else None,
         budget=setting.budget,
-        reprompt=recipe.reprompt if setting.reprompt is None else setting.reprompt,
+        reprompt=recipe.reprompt,
         watch=watch,
         image_meter=setting.image_meter,
         judge=lambda stated: _judge(setting, stated),
         answer=setting.answer or (lambda _: ""),
     )
-    belief = scene if acts_on_belief(setting, recipe) else None
-    began = _began(setting, belief, model=named, settings=settings)
+    began = Began(
+        setting.scene.name,
+        setting.name,
+        setting.ablations,
+        setting.instruction,
+        named,
+        setting.name,
+        setting.scene.version,
+        scene.version if recipe.belief else None,
+        settings,
+    )
     memory = Memory(setting.instruction, _actions(recipe, simulator, now), examples=setting.examples)
-    return PreparedSession(session, began, memory, others, step_writer)
+    return PreparedSession(session, began, memory, others)
 
 
 def _judge(setting: SessionSetting, stated: Condition | None) -> tuple[GoalState, tuple[str, ...]]:
@@ -235,7 +236,7 @@ def _judge(setting: SessionSetting, stated: Condition | None) -> tuple[GoalState
     Required actions count from the version at which the session began. What rules of the house still want is told too.
     """
     goal = stated if setting.goal is None else setting.goal
-    if not is_scene(setting.world):
+    if setting.world is not None and not is_scene(setting.world):
         return "unknown", ()
     wanted = ALWAYS if goal is None else goal
     try:
@@ -249,20 +250,6 @@ def _judge(setting: SessionSetting, stated: Condition | None) -> tuple[GoalState
     return ("met", (*duties,)) if found.met else ("not met", (*found.unmet, *duties))
 
 
-def _began(setting: SessionSetting, belief: SceneInfo | None, *, model: str, settings: Mapping[str, Any]) -> Began:
-    return Began(
-        setting.scene.name,
-        setting.name,
-        setting.ablations,
-        setting.instruction,
-        model,
-        setting.name,
-        setting.scene.version,
-        None if belief is None else belief.version,
-        {**settings, **asdict(setting.budget)},
-    )
-
-
 def settings_of(setting: SessionSetting, recipe: Recipe) -> Iterator[tuple[str, Any]]:
     """Yield what must be the same when a session is resumed, by name and as plain JSON values. Raises InputError.
 
@@ -273,20 +260,30 @@ def settings_of(setting: SessionSetting, recipe: Recipe) -> Iterator[tuple[str, 
     yield "ablations", list(setting.ablations)
     yield "instruction", setting.instruction
     yield "model", model_name(setting.model)
-    yield from _other_settings(setting, recipe).items()
+    yield from _other_settings(setting, recipe_in(setting, recipe)).items()
 
 
-def _other_settings(setting: SessionSetting, recipe: Recipe) -> dict[str, Any]:
+def recipe_in(setting: SessionSetting, recipe: Recipe) -> Recipe:
+    """Return a recipe with the setting's ablations, and what it states otherwise. Raises InputError."""
     given = recipe.without(setting.name, setting.ablations)
-    goal = None if setting.goal is None else condition_document(setting.goal)
+    return replace(
+        given,
+        belief=has_belief(given, setting.scene.vocabulary, wanted=setting.belief),
+        fix=given.fix if setting.fix is None else setting.fix,
+        reprompt=given.reprompt if setting.reprompt is None else setting.reprompt,
+        schema=setting.schema or given.schema,
+    )
+
+
+def _other_settings(setting: SessionSetting, chosen: Recipe) -> dict[str, Any]:
     document = {
-        "goal": goal,
+        "goal": None if setting.goal is None else condition_document(setting.goal),
         "required_actions": setting.required_actions,
-        "belief": acts_on_belief(setting, given),
-        "fix": given.fix if setting.fix is None else setting.fix,
-        "reprompt": given.reprompt if setting.reprompt is None else setting.reprompt,
+        "belief": chosen.belief,
+        "fix": chosen.fix,
+        "reprompt": chosen.reprompt,
         "place": {**setting.place},
-        "schema": schema_scope(setting, given),
+        "schema": chosen.schema if chosen.sees_schema else None,
         "ids_only": setting.ids_only,
         "known_places": setting.known_places,
     }
@@ -294,31 +291,16 @@ def _other_settings(setting: SessionSetting, recipe: Recipe) -> dict[str, Any]:
     return found
 
 
-def schema_scope(setting: SessionSetting, recipe: Recipe) -> SchemaScope | None:
-    """Return what the schema text is about, as the setting states, else as the recipe does; None if none is shown."""
-    return (setting.schema or recipe.schema) if recipe.sees_schema else None
-
-
-def _environment_schema(setting: SessionSetting, recipe: Recipe) -> str:
-    """Return the schema text of the scene's environment; empty for the scene's own, or none."""
-    is_shown = schema_scope(setting, recipe) == "environment"
-    return environment_schema(setting.scene.vocabulary) if is_shown else ""
-
-
 def _schema_writer(
     setting: SessionSetting, recipe: Recipe, simulator: Simulator, enumerator: Enumerator
 ) -> SchemaWriter | None:
-    """Return the writer of the present schema; None for methods that are shown none."""
+    """Return the writer of the present schema, the scene's own; None for methods that are shown none, or another."""
     if recipe.model and recipe.extent == "words":
         return lambda: scene_words(enumerator.of(simulator.scene), simulator.operators)
     if not recipe.sees_schema:
         return None
-    return lambda: schema_text(
-        enumerator.of(simulator.scene),
-        setting.instruction,
-        vocabulary=simulator.scene.vocabulary,
-        names=recipe.names,
-    )
+    vocabulary, names = simulator.scene.vocabulary, recipe.names
+    return lambda: schema_text(enumerator.of(simulator.scene), setting.instruction, vocabulary=vocabulary, names=names)
 
 
 def _actions(recipe: Recipe, simulator: Simulator, now: Callable[[], SceneGraph]) -> str:
@@ -334,11 +316,6 @@ def _actions(recipe: Recipe, simulator: Simulator, now: Callable[[], SceneGraph]
     return action_list({name: simulator.operators[name] for name in listed})
 
 
-def acts_on_belief(setting: SessionSetting, recipe: Recipe) -> bool:
-    """Check if the robot acts on a belief: as the setting states, else as the recipe does if it can look."""
-    return has_belief(recipe, setting.scene.vocabulary, wanted=setting.belief)
-
-
 def has_belief(recipe: Recipe, vocabulary: str, *, wanted: bool | None) -> bool:
     """Check if a method of `recipe` acts on a belief; `wanted` overrides the recipe."""
     return recipe.belief and can_look(vocabulary) if wanted is None else wanted
@@ -346,37 +323,26 @@ def has_belief(recipe: Recipe, vocabulary: str, *, wanted: bool | None) -> bool:
 
 def _simulator(setting: SessionSetting, recipe: Recipe) -> Simulator:
     """Return the simulator: on the scene itself, or on the belief about it."""
-    store, scene, actor = setting.store, setting.scene, setting.name
-    fix = recipe.fix if setting.fix is None else setting.fix
-    if not acts_on_belief(setting, recipe):
-        return Simulator(store, scene, actor=actor, fix=fix, ids_only=setting.ids_only, ask=setting.answer)
-    world = setting.world or SceneEnvironment(store, scene, actor=actor, ask=setting.answer)
-    belief = find_or_create_belief(store, scene)
-    watched = scene if setting.world is None else None
+    store, scene = setting.store, setting.scene
+    how: Acting = {"actor": setting.name, "fix": recipe.fix, "ask": setting.answer}
+    if not recipe.belief:
+        return Simulator(store, scene, ids_only=setting.ids_only, **how)
     return BeliefSimulator(
         store,
-        belief,
-        world=world,
+        find_or_create_belief(store, scene),
+        world=setting.world or SceneEnvironment(store, scene, actor=setting.name, ask=setting.answer),
         past=scene,
-        actor=actor,
-        fix=fix,
-        watched=watched,
+        watched=scene if setting.world is None else None,
         ids_only=setting.ids_only,
         known_places=setting.known_places,
-        ask=setting.answer,
+        **how,
     )
-
-
-def _engine_timeout_s(setting: SessionSetting, watch: Stopwatch) -> float:
-    """Return the seconds that an engine may take now: what the session has left, if that is limited."""
-    return setting.engine_timeout_s if watch.left is None else watch.left
 
 
 def _plan(
     setting: SessionSetting,
     scene: SceneInfo,
     goal: Condition,
-    *,
     required_actions: tuple[RequiredAction, ...],
     timeout_s: float,
 ) -> PlanResult:

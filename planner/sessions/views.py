@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, Final, Protocol, assert_never
+from typing import Any, Final, assert_never
 
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.planner.actions.simulator import CommittedAction
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.perception.draft import was_partial
-from scenecypher.planner.prompts.alfworld_text import describe_action, describe_surroundings
-from scenecypher.planner.prompts.graph_json import graph_json
-from scenecypher.planner.prompts.graph_words import graph_words
+from scenecypher.planner.prompts.graph_texts import describe_action, describe_surroundings, graph_json, graph_words
 from scenecypher.planner.prompts.layout import SceneLayout, surroundings
-from scenecypher.planner.sessions.method import CallTool, Memory
+from scenecypher.planner.sessions.method import CallTool, Memory, Tool, ToolAnswer, argument
 from scenecypher.planner.sessions.recipe import Recipe, SceneAccess, ViewForm
 from scenecypher.planner.sessions.session import StepWriter, ViewWriter
-from scenecypher.planner.sessions.toolbox import Tool, ToolAnswer, argument
-from scenecypher.planner.symbolic.ground_calls import usable
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.symbolic.parts import usable
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS
 from scenecypher.planner.worlds.perturbation import AFFORDED_RELATIONS
 from scenecypher.retriever.collapsed import CollapsedGraph, collapse
-from scenecypher.retriever.graph_api import GraphApi
-from scenecypher.retriever.graph_text import graph_text
-from scenecypher.retriever.mentions import Mention, Mentions
+from scenecypher.retriever.graph_api import GraphApi, graph_text
+from scenecypher.retriever.library import Mention, Mentions
 from scenecypher.retriever.outline import agent_words
 
 EXPAND: Final = "expand_node"
@@ -207,15 +203,7 @@ def _graph_text(graph: SceneGraph, memory: Memory, access: SceneAccess, *, form:
     return WRITERS[form](graph, access.scene.vocabulary, inspected=inspected_nodes(memory))
 
 
-class GraphWriter(Protocol):
-    """Function that writes a graph as text."""
-
-    def __call__(self, graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
-        """Return the text; it is the same for equal graphs."""
-        ...
-
-
-WRITERS: Final[Mapping[ViewForm, GraphWriter]] = {
+WRITERS: Final[Mapping[ViewForm, Callable[..., str]]] = {
     "text": graph_words,
     "json": graph_json,
     "glance": describe_surroundings,

@@ -11,21 +11,8 @@ from typing import Any, Final, TypeAlias
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING
-from scenecypher.planner.actions.operator import Choose
-from scenecypher.planner.actions.variables import is_static, variables_of
-from scenecypher.planner.symbolic.expressions import (
-    CONNECTIVES,
-    FALSE,
-    TRUE,
-    Expression,
-    all_of,
-    any_of,
-    canonical_names,
-    free_variables,
-    negated,
-    renamed,
-    some,
-)
+from scenecypher.planner.actions.operator import Choose, is_static, variables_of
+from scenecypher.planner.symbolic import expressions as pddl
 
 RESERVED: Final = ("and", "or", "not", "imply", "when", "exists", "forall", "either", "object")
 _BREAK: Final = re.compile(r"[^a-z0-9_]+")
@@ -76,7 +63,7 @@ class ConditionWriter:
 
     graph: SceneGraph
     parents: frozenset[str] = frozenset()
-    derived: dict[object, tuple[Expression, Expression]] = field(default_factory=dict)
+    derived: dict[object, tuple[pddl.Expression, pddl.Expression]] = field(default_factory=dict)
     """Head and body of each derived predicate."""
     _facts: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     _predicates: Names = field(default_factory=Names)
@@ -92,7 +79,7 @@ class ConditionWriter:
         """The nodes by their names in PDDL."""
         return {self.object(node): node for node in self._ids}
 
-    def facts(self) -> Iterator[Expression]:
+    def facts(self) -> Iterator[pddl.Expression]:
         """Yield the facts that hold at first, of all predicates."""
         for key, name in self._predicates.by_key.items():
             found: Iterable[tuple[str, ...]]
@@ -109,51 +96,51 @@ class ConditionWriter:
         """Return the name of a node."""
         return self._objects.of(node, node)
 
-    def state(self, state: str, x: str | c.Id) -> Expression:
+    def state(self, state: str, x: str | c.Id) -> pddl.Expression:
         """Return that a node is in a state."""
         return self._atom(self._predicates.of(("state", state), f"is_{state}"), x)
 
-    def relation(self, type_: str, x: str | c.Id, y: str | c.Id) -> Expression:
+    def relation(self, type_: str, x: str | c.Id, y: str | c.Id) -> pddl.Expression:
         """Return that a node has a relation to another."""
         return self._atom(self._predicates.of(("relation", type_), type_), x, y)
 
-    def _atom(self, predicate: str, *ends: str | c.Id) -> Expression:
+    def _atom(self, predicate: str, *ends: str | c.Id) -> pddl.Expression:
         if any(isinstance(it, c.Id) and it.id not in self.graph.nodes for it in ends):
-            return FALSE
+            return pddl.FALSE
         return (predicate, *(self.object(it.id) if isinstance(it, c.Id) else it for it in ends))
 
     # --- conditions
 
-    def read(self, condition: c.Condition, scope: Scope) -> Expression:
+    def read(self, condition: c.Condition, scope: Scope) -> pddl.Expression:
         """Return a condition as an expression."""
         known = self._evaluated(condition, scope) if is_static(condition) else None
         if known is not None:
             return known
         match condition:
             case c.And():
-                return all_of(self._parts(condition, scope))
+                return pddl.all_of(self._parts(condition, scope))
             case c.Or(parts):
-                return any_of(self.read(part, scope) for part in parts)
+                return pddl.any_of(self.read(part, scope) for part in parts)
             case c.Not(part):
-                return negated(self.read(part, scope))
+                return pddl.negated(self.read(part, scope))
             case c.Exists() | c.ForAll() | c.AtLeast() | c.Exactly():
                 return self._quantified(condition, scope)
             case _:
                 return self._read_atom(condition, scope)
 
-    def _quantified(self, condition: c.Quantifier, scope: Scope) -> Expression:
+    def _quantified(self, condition: c.Quantifier, scope: Scope) -> pddl.Expression:
         match condition:
             case c.Exists(var, where):
                 return self._some(var, where, scope)
             case c.ForAll(var, where, then):
-                return negated(self._some(var, c.And((where, c.Not(then))), scope))
+                return pddl.negated(self._some(var, c.And((where, c.Not(then))), scope))
             case c.AtLeast(n, var, where):
                 return self._at_least(n, var, where, scope)
             case c.Exactly(n, var, where):
                 more = self._at_least(n + 1, var, where, scope)
-                return all_of((self._at_least(n, var, where, scope), negated(more)))
+                return pddl.all_of((self._at_least(n, var, where, scope), pddl.negated(more)))
 
-    def _parts(self, condition: c.And, scope: Scope) -> Iterator[Expression]:
+    def _parts(self, condition: c.And, scope: Scope) -> Iterator[pddl.Expression]:
         """Yield the parts of a conjunction; a path leads only to what the rest allows at its end."""
         parts = [*c.conjuncts(condition)]
         for part in parts:
@@ -163,12 +150,12 @@ class ConditionWriter:
             else:
                 yield self.read(part, scope)
 
-    def _some(self, var: str, where: c.Condition, scope: Scope) -> Expression:
+    def _some(self, var: str, where: c.Condition, scope: Scope) -> pddl.Expression:
         same = self._same(var, where, scope)
         if same is not None:
             return self.read(where, {**scope, var: same})
         term = self.fresh(var, scope)
-        return some(term, self.read(where, {**scope, var: term}))
+        return pddl.some(term, self.read(where, {**scope, var: term}))
 
     def _same(self, var: str, where: c.Condition, scope: Scope) -> str | c.Id | None:
         """Return the only node that a condition on `var` allows: it says which."""
@@ -186,21 +173,21 @@ class ConditionWriter:
 
     def _read_atom(  # noqa: PLR0911 - a row a form
         self, atom: c.Atom, scope: Scope, *, guard: c.Condition = c.ALWAYS
-    ) -> Expression:
+    ) -> pddl.Expression:
         ends = [it if isinstance(it, c.Id) else scope.get(it) for it in c.terms(atom)]
         chosen = next((it for it in ends if isinstance(it, Chosen)), None)
         if chosen is not None:
             return self._of_chosen(atom, chosen, scope)
         bound = [it for it in ends if it is not None and not isinstance(it, Chosen)]
         if len(bound) < len(ends):
-            return FALSE
+            return pddl.FALSE
         match atom:
             case c.HasState():
                 return self.state(atom.state, *bound)
             case c.Related():
                 return self.relation(atom.type, *bound)
             case c.HeldBy():
-                return any_of(self.relation(type_, bound[1], bound[0]) for type_ in HOLDING)
+                return pddl.any_of(self.relation(type_, bound[1], bound[0]) for type_ in HOLDING)
             case c.Same():
                 return self._atom("=", *bound)
             case c.Within():
@@ -209,7 +196,7 @@ class ConditionWriter:
 
     # --- what never changes
 
-    def _evaluated(self, condition: c.Condition, scope: Scope) -> Expression | None:
+    def _evaluated(self, condition: c.Condition, scope: Scope) -> pddl.Expression | None:
         """Return a condition that never changes as a constant, or a predicate of the variable that it leaves open.
 
         None if it leaves several open, or mentions a choice.
@@ -220,7 +207,7 @@ class ConditionWriter:
             return None
         known = {name: term.id for name, term in terms.items() if isinstance(term, c.Id)}
         if not variables:
-            return TRUE if c.evaluate(condition, self.graph, known) else FALSE
+            return pddl.TRUE if c.evaluate(condition, self.graph, known) else pddl.FALSE
         open_ = [name for name, term in terms.items() if isinstance(term, str)]
         return self._one_of(self._nodes(condition, open_, known), *variables)
 
@@ -231,43 +218,43 @@ class ConditionWriter:
             self._true_of[key] = tuple(found)
         return self._true_of[key]
 
-    def _one_of(self, nodes: tuple[str, ...], variable: str) -> Expression:
+    def _one_of(self, nodes: tuple[str, ...], variable: str) -> pddl.Expression:
         if len(nodes) in (0, len(self.graph.nodes)):
-            return TRUE if nodes else FALSE
+            return pddl.TRUE if nodes else pddl.FALSE
         name = self._predicates.of(("nodes", nodes), "fits")
         self._facts[name] = tuple((node,) for node in nodes)
         return (name, variable)
 
     # --- choices
 
-    def _of_chosen(self, atom: c.Atom, chosen: Chosen, scope: Scope) -> Expression:
+    def _of_chosen(self, atom: c.Atom, chosen: Chosen, scope: Scope) -> pddl.Expression:
         """Return an atom about a choice: it is true of the node that is chosen, and false if there is none."""
         var = chosen.choice.var
         if isinstance(atom, c.Same):
             if atom.x == atom.y:
-                return any_of(self._some(var, among, chosen.scope) for among in chosen.choice.among)
+                return pddl.any_of(self._some(var, among, chosen.scope) for among in chosen.choice.among)
             other = atom.y if atom.x == var else atom.x
             term = other if isinstance(other, c.Id) else scope.get(other)
             if not isinstance(term, Chosen):
-                return FALSE if term is None else self.is_chosen(chosen, term)
+                return pddl.FALSE if term is None else self.is_chosen(chosen, term)
         term = self.fresh(var, scope)
-        return some(term, all_of((self.is_chosen(chosen, term), self.read(atom, {**scope, var: term}))))
+        return pddl.some(term, pddl.all_of((self.is_chosen(chosen, term), self.read(atom, {**scope, var: term}))))
 
-    def is_chosen(self, chosen: Chosen, term: str | c.Id) -> Expression:
+    def is_chosen(self, chosen: Chosen, term: str | c.Id) -> pddl.Expression:
         """Return that a node is the choice: the first by id of those of the first alternative that has any."""
         var, among = chosen.choice.var, chosen.choice.among
         if isinstance(term, c.Id) and term.id not in self.graph.nodes:
-            return FALSE
+            return pddl.FALSE
         children = {self._child(it, var) for it in among}
         if len(children) == 1 and None not in children:
-            return any_of(self.read(it, {**chosen.scope, var: term}) for it in among)
-        ways: list[Expression] = []
-        earlier: list[Expression] = []
+            return pddl.any_of(self.read(it, {**chosen.scope, var: term}) for it in among)
+        ways: list[pddl.Expression] = []
+        earlier: list[pddl.Expression] = []
         for it in among:
-            first = negated(self._before(var, it, chosen.scope, term))
-            ways.append(all_of((self.read(it, {**chosen.scope, var: term}), first, *earlier)))
-            earlier.append(negated(self._some(var, it, chosen.scope)))
-        return any_of(ways)
+            first = pddl.negated(self._before(var, it, chosen.scope, term))
+            ways.append(pddl.all_of((self.read(it, {**chosen.scope, var: term}), first, *earlier)))
+            earlier.append(pddl.negated(self._some(var, it, chosen.scope)))
+        return pddl.any_of(ways)
 
     def _child(self, where: c.Condition, var: str) -> c.Term | None:
         """Return the node that a condition says to be in, on or held by `var`, which it is of one node at most."""
@@ -280,51 +267,53 @@ class ConditionWriter:
 
     # --- counting, in the order of the ids
 
-    def _at_least(self, least: int, var: str, where: c.Condition, scope: Scope) -> Expression:
+    def _at_least(self, least: int, var: str, where: c.Condition, scope: Scope) -> pddl.Expression:
         nodes = self._candidates(var, where)
         if least <= 1:
-            return self._some(var, where, scope) if least else TRUE
+            return self._some(var, where, scope) if least else pddl.TRUE
         if least > len(nodes):
-            return FALSE
+            return pddl.FALSE
         return self._up_to(least, var, where, scope, c.Id(nodes[-1]))
 
-    def _before(self, var: str, where: c.Condition, scope: Scope, term: str | c.Id) -> Expression:
+    def _before(self, var: str, where: c.Condition, scope: Scope, term: str | c.Id) -> pddl.Expression:
         """Return that a condition is true of a node before another."""
         nodes = self._candidates(var, where)
         if len(nodes) <= 1 or self._same(var, where, scope) is not None:
-            return FALSE
+            return pddl.FALSE
         earlier = self.fresh("earlier", {**scope, var: term})
-        return some(earlier, all_of((self._next(nodes, earlier, term), self._up_to(1, var, where, scope, earlier))))
+        return pddl.some(
+            earlier, pddl.all_of((self._next(nodes, earlier, term), self._up_to(1, var, where, scope, earlier)))
+        )
 
     def _candidates(self, var: str, where: c.Condition) -> tuple[str, ...]:
         """Return the nodes of which a condition may be true, by id."""
         about = tuple(part for part in c.conjuncts(where) if is_static(part) and variables_of(part) == {var})
         return self._nodes(c.And(about), (var,), {})
 
-    def _next(self, nodes: tuple[str, ...], one: str, other: str | c.Id) -> Expression:
+    def _next(self, nodes: tuple[str, ...], one: str, other: str | c.Id) -> pddl.Expression:
         name = self._predicates.of(("next", nodes), "next")
         self._facts[name] = tuple(pairwise(nodes))
         return self._atom(name, one, other)
 
-    def _up_to(self, least: int, var: str, where: c.Condition, scope: Scope, last: str | c.Id) -> Expression:
+    def _up_to(self, least: int, var: str, where: c.Condition, scope: Scope, last: str | c.Id) -> pddl.Expression:
         """Return that a condition is true of at least so many of the nodes up to the `last`."""
         nodes = self._candidates(var, where)
         it = self.fresh(var, scope)
         true = self.read(where, {**scope, var: it})
-        others = tuple(name for name in free_variables(true) if name != it)
-        names = canonical_names(true, first=(*others, it))
-        key = ("count", least, renamed(true, names), nodes)
+        others = tuple(name for name in pddl.free_variables(true) if name != it)
+        names = pddl.canonical_names(true, first=(*others, it))
+        key = ("count", least, pddl.renamed(true, names), nodes)
         name = self._predicates.of(key, f"first_{least}")
         if key not in self.derived:
             arguments = (*(names[other] for other in others), names[it])
             counts = [("count", number, *key[2:]) for number in range(least, 0, -1)]
             for count in counts:
-                self.derived[count] = (self._predicates.of(count, f"first_{count[1]}"), *arguments), FALSE
+                self.derived[count] = (self._predicates.of(count, f"first_{count[1]}"), *arguments), pddl.FALSE
             for count in reversed(counts):
                 self.derived[count] = self.derived[count][0], self._counting(count, names[it])
         return self._atom(name, *others, last)
 
-    def _counting(self, key: tuple[Any, ...], it: str) -> Expression:
+    def _counting(self, key: tuple[Any, ...], it: str) -> pddl.Expression:
         """Return the body of `_up_to`: so many before this node, or one less and this one."""
         _, least, true, nodes = key
         head, _ = self.derived[key]
@@ -332,8 +321,8 @@ class ConditionWriter:
         one_before = self._next(nodes, "?before", it)
         if least > 1:
             fewer, _ = self.derived["count", least - 1, true, nodes]
-            true = all_of((true, some("?before", all_of((one_before, (fewer[0], *before[1:]))))))
-        return any_of((self.literal(true, denied=True), some("?before", all_of((one_before, before)))))
+            true = pddl.all_of((true, pddl.some("?before", pddl.all_of((one_before, (fewer[0], *before[1:]))))))
+        return pddl.any_of((self.literal(true, denied=True), pddl.some("?before", pddl.all_of((one_before, before)))))
 
     # --- derived predicates
 
@@ -343,41 +332,41 @@ class ConditionWriter:
         key = ("within", atom.types, at_end)
         name = self._predicates.of(key, "within")
         if key not in self.derived:
-            first = self.literal(any_of(self.relation(type_, "?x", "?y") for type_ in atom.types), denied=True)
-            step = any_of(self.relation(type_, "?x", "?between") for type_ in atom.types)
-            further = self.literal(all_of((step, (name, "?between", "?y"))), denied=True)
-            ways = any_of((first, some("?between", further)))
-            self.derived[key] = (name, "?x", "?y"), all_of((at_end, ways))
+            first = self.literal(pddl.any_of(self.relation(type_, "?x", "?y") for type_ in atom.types), denied=True)
+            step = pddl.any_of(self.relation(type_, "?x", "?between") for type_ in atom.types)
+            further = self.literal(pddl.all_of((step, (name, "?between", "?y"))), denied=True)
+            ways = pddl.any_of((first, pddl.some("?between", further)))
+            self.derived[key] = (name, "?x", "?y"), pddl.all_of((at_end, ways))
         return name
 
-    def literals(self, part: Expression) -> Expression:
+    def literals(self, part: pddl.Expression) -> pddl.Expression:
         """Return an expression as a conjunction of literals."""
-        return all_of(map(self.literal, part[1:] if part[0] == "and" else (part,)))
+        return pddl.all_of(map(self.literal, part[1:] if part[0] == "and" else (part,)))
 
-    def literal(self, part: Expression, *, denied: bool = False) -> Expression:
+    def literal(self, part: pddl.Expression, *, denied: bool = False) -> pddl.Expression:
         """Return an expression as an atom or its negation, over a derived predicate if it is none.
 
         So disjunctions are not multiplied out with each other, nor what is `denied`, of which heuristics need the
         opposite.
         """
-        if part in (TRUE, FALSE) or part[0] not in CONNECTIVES:
+        if part in (pddl.TRUE, pddl.FALSE) or part[0] not in pddl.CONNECTIVES:
             return part
         if part[0] == "not":
-            return negated(self.literal(part[1], denied=not denied))
-        free = free_variables(part)
-        names = canonical_names(part, first=free)
-        key = (denied, renamed(part, names))
+            return pddl.negated(self.literal(part[1], denied=not denied))
+        free = pddl.free_variables(part)
+        names = pddl.canonical_names(part, first=free)
+        key = (denied, pddl.renamed(part, names))
         name = self._predicates.of(key, "unmet" if denied else "met")
         if key not in self.derived:
             self.derived[key] = (name, *(names[it] for it in free)), self._body(key[1], denied=denied)
         return (name, *free)
 
-    def _body(self, part: Expression, *, denied: bool) -> Expression:
+    def _body(self, part: pddl.Expression, *, denied: bool) -> pddl.Expression:
         if part[0] == "exists":
             return ("exists", part[1], self._joined(part[2], denied=denied))
         return (part[0], *(self.literal(it, denied=denied) for it in part[1:]))
 
-    def _joined(self, part: Expression, *, denied: bool) -> Expression:
+    def _joined(self, part: pddl.Expression, *, denied: bool) -> pddl.Expression:
         """Return the inside of an existential: literals, of which one may change if it is denied."""
         if part[0] != "and":
             return self.literal(part, denied=denied)
@@ -385,6 +374,6 @@ class ConditionWriter:
         is_simple = not denied or sum(not self._is_fixed(it) for it in found) <= 1
         return ("and", *found) if is_simple else self.literal(part, denied=denied)
 
-    def _is_fixed(self, literal: Expression) -> bool:
+    def _is_fixed(self, literal: pddl.Expression) -> bool:
         atom = literal[1] if literal[0] == "not" else literal
         return atom[0] == "=" or atom[0] in self._facts

@@ -15,17 +15,15 @@ from scenecypher.db.rules import NO_RULES, Rules, forbidden_by
 from scenecypher.db.schema import HOLDING
 from scenecypher.errors import ActionRefused, InputError
 from scenecypher.planner.actions.execution import NO_AGENT
-from scenecypher.planner.actions.operator import Assign, Forget, nested_effects
+from scenecypher.planner.actions.operator import Assign, Forget, is_static, simple_effects
 from scenecypher.planner.actions.ruled import operators_under
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.actions.variables import is_static
-from scenecypher.planner.symbolic.engine import MORE_TIME, SEARCH, TOO_LATE, check_engine, solve
-from scenecypher.planner.symbolic.limits import TimeLimit
+from scenecypher.planner.symbolic.engine import MORE_TIME, SEARCH, TOO_LATE, TimeLimit, check_engine, solve
 from scenecypher.planner.symbolic.parts import part_of, sought_for
 from scenecypher.planner.symbolic.reachable import forbidding, unreachable_part
-from scenecypher.planner.symbolic.required_actions import PlanningState, RequiredAction, plan_required
+from scenecypher.planner.symbolic.states import PlanningState, RequiredAction, plan_required
 from scenecypher.planner.symbolic.write import WrittenProblem, in_serial_order, write_problem
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
 PLAN_TIMEOUT_S: Final = 30.0
 LEAST_S: Final = 2.0
@@ -265,13 +263,9 @@ def _with_required(
     """Return the plan, followed by the required actions if a way to do them after it is found in the time left."""
     more = plan_required(request.required_actions, request.goal, state.after(*found), is_over=limit.is_over)
     if more is None and not found:
-        required = _describe_required(request.required_actions)
+        required = ", then ".join(" or ".join(it) for it in request.required_actions)
         return None, f"the goal holds, but no way was found to {required} as well, which the task asks for"
     return found + (more or ()), ""
-
-
-def _describe_required(required_actions: Sequence[RequiredAction]) -> str:
-    return ", then ".join(" or ".join(required) for required in required_actions)
 
 
 def _validated(plan: tuple[ActionCall, ...], goal: Condition, state: PlanningState) -> PlanOrReason:
@@ -287,30 +281,14 @@ def shorten_plan(plan: Sequence[ActionCall], goal: Condition, state: PlanningSta
     """Return the plan without actions that nothing after them needs, tested one by one (action elimination)."""
     kept, number = tuple(plan), 0
     while number < len(kept):
-        shorter, end = _without(kept, number, state)
+        others = [*state.as_possible(kept[number + 1 :])]
+        end = others[-1][1] if others else state
         if evaluate(goal, end.graph, {}):
-            kept = shorter
+            kept = (*kept[:number], *(call for call, _ in others))
         else:
             state = state.after(kept[number])
             number += 1
     return kept
-
-
-def _without(
-    plan: tuple[ActionCall, ...], number: int, state: PlanningState
-) -> tuple[tuple[ActionCall, ...], PlanningState]:
-    """Return the plan without this action and those that depend on it, and its final state.
-
-    `state` is the one before that action.
-    """
-    kept = plan[:number]
-    for call in plan[number + 1 :]:
-        try:
-            state = state.after(call)
-        except ActionRefused:
-            continue
-        kept += (call,)
-    return kept, state
 
 
 def why_unreachable(goal: Condition, state: PlanningState | None) -> str:
@@ -333,7 +311,7 @@ def unreachable_reason(goal: Condition, state: PlanningState) -> str:
     """Return why a goal that no action can achieve, or none that is planned for, is unreachable."""
     missing = sorted(sought_for(goal).ids - state.graph.nodes.keys())
     asked = {it.key for it in atoms_of(goal) if isinstance(it, PropertyEquals)}
-    effects = (effect for it in state.operators.values() for effect in nested_effects(it.effects))
+    effects = (effect for it in state.operators.values() for effect in simple_effects(it.effects))
     changed = sorted(asked & {effect.key for effect in effects if isinstance(effect, Assign | Forget)})
     if changed and not missing:
         return (

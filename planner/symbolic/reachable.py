@@ -10,28 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Final, TypeAlias
 
 import scenecypher.db.condition as c
 from scenecypher.db.rules import Rule
 from scenecypher.db.schema import HOLDING
-from scenecypher.planner.actions.operator import (
-    AGENT,
-    Assign,
-    Become,
-    Cease,
-    Effect,
-    ForEach,
-    Forget,
-    Operator,
-    Relate,
-    Unrelate,
-    When,
-    nested_effects,
-)
-from scenecypher.planner.actions.variables import is_static, variables_of
-from scenecypher.planner.symbolic.required_actions import PlanningState
+from scenecypher.planner.actions import operator as op
+from scenecypher.planner.symbolic.states import PlanningState
 from scenecypher.planner.symbolic.write import goal_parts
 
 LONGEST_S: Final = 1.0
@@ -54,11 +39,11 @@ Ends: TypeAlias = tuple[c.Term | None, ...]
 class _Change:
     """A fact that an action may bring about, its ends, all facts of its effect, and the conditions of that."""
 
-    operator: Operator
+    operator: op.Operator
     key: Key
     ends: Ends
     together: tuple[tuple[Key, Ends], ...]
-    bound: tuple[tuple[str, c.Condition], ...]
+    bound: tuple[op.Binding, ...]
     under: tuple[c.Condition, ...]
 
 
@@ -104,12 +89,12 @@ class _Relaxation:
 
     def __post_init__(self) -> None:
         operators = self.state.operators.values()
-        effects = [effect for it in operators for effect in nested_effects(it.effects)]
-        self._assigned = frozenset(it.key for it in effects if isinstance(it, Assign | Forget))
-        for change in (change for it in operators for change in _changes(it, it.effects)):
+        effects = [effect for it in operators for effect in op.simple_effects(it.effects)]
+        self._assigned = frozenset(it.key for it in effects if isinstance(it, op.Assign | op.Forget))
+        for change in (change for it in operators for change in _changes(it)):
             self.changes.setdefault(change.key, []).append(change)
             self.changes.setdefault((f"{NEW}{change.key[0]}", change.key[1]), []).append(change)
-        pairs = {(it.state, it.instead_of) for it in effects if isinstance(it, Become) and it.instead_of}
+        pairs = {(it.state, it.instead_of) for it in effects if isinstance(it, op.Become) and it.instead_of}
         self._opposites = {pair for one, other in pairs for pair in ((one, other), (other, one)) if one != other}
 
     def may_ever(self, condition: c.Condition, given: frozenset[Fact] = frozenset(), *, holds: bool = True) -> bool:
@@ -191,7 +176,7 @@ class _Relaxation:
     def _candidates(self, var: str, where: c.Condition) -> Some:
         """Return the nodes of which a condition may be true, as far as what never changes tells."""
         if (var, where) not in self._fitting:
-            fixed = [it for it in c.conjuncts(where) if variables_of(it) == {var} and self._is_fixed(it)]
+            fixed = [it for it in c.conjuncts(where) if op.variables_of(it) == {var} and self._is_fixed(it)]
             graph = self.state.graph
             found = c.witnesses(var, c.And(tuple(fixed)), graph=graph, bindings={})
             self._fitting[var, where] = frozenset(found)
@@ -199,7 +184,7 @@ class _Relaxation:
 
     def _is_fixed(self, condition: c.Condition) -> bool:
         keys = {it.key for it in c.atoms_of(condition) if isinstance(it, c.PropertyEquals)}
-        return is_static(condition) and not self._assigned & keys
+        return op.is_static(condition) and not self._assigned & keys
 
     # --- atoms
 
@@ -210,7 +195,7 @@ class _Relaxation:
         ends = tuple(it - {None} for it in ends)
         if not all(ends):
             return False
-        if is_static(atom):
+        if op.is_static(atom):
             return self._may_be_fixed(atom, ends, holds=holds)
         match atom:
             case c.HasState(state=word) | c.Related(type=word):
@@ -314,11 +299,11 @@ class _Relaxation:
         touched = (it for it, read in self.state.never.items() if read & words)
         return all(self._may_beside(given, it, holds=False) for it in touched)
 
-    def _scope(self, operator: Operator) -> Scope:
+    def _scope(self, operator: op.Operator) -> Scope:
         """Return what an operator's variables may be, as far as what never changes tells."""
         if operator.name not in self._scopes:
             needed = c.And(tuple(it.condition for it in operator.requires))
-            found: dict[str, Some] = {AGENT: frozenset((self.state.agent,))}
+            found: dict[str, Some] = {op.AGENT: frozenset((self.state.agent,))}
             found |= {it.name: self._candidates(it.name, needed) for it in operator.parameters}
             for choice in operator.choose:
                 found[choice.var] = frozenset((None,)).union(*(self._candidates(choice.var, it) for it in choice.among))
@@ -335,38 +320,8 @@ class _Relaxation:
         return self._candidates("x", c.ALWAYS)
 
 
-def _changes(
-    operator: Operator,
-    effects: Iterable[Effect],
-    bound: tuple[tuple[str, c.Condition], ...] = (),
-    under: tuple[c.Condition, ...] = (),
-) -> Iterator[_Change]:
+def _changes(operator: op.Operator) -> Iterator[_Change]:
     """Yield the facts that an action may bring about."""
-    for effect in effects:
-        match effect:
-            case ForEach(var, where, inner):
-                yield from _changes(operator, inner, (*bound, (var, where)), under)
-            case When(condition, then, otherwise):
-                yield from _changes(operator, then, bound, (*under, condition))
-                yield from _changes(operator, otherwise, bound, (*under, c.Not(condition)))
-            case _:
-                facts = tuple(_facts(effect))
-                yield from (_Change(operator, key, ends, facts, bound, under) for key, ends in facts)
-
-
-def _facts(effect: Effect) -> Iterator[tuple[Key, Ends]]:
-    """Yield each fact of a simple effect with its ends; None stands for any node."""
-    match effect:
-        case Become(x, state, instead_of):
-            yield (state, True), (x,)
-            if instead_of is not None:
-                yield (instead_of, False), (x,)
-        case Cease(x, state):
-            yield (state, False), (x,)
-        case Relate(source, type_, target, mutual):
-            yield from (((type_, True), ends) for ends in ((source, target), (target, source))[: 1 + mutual])
-        case Unrelate(x, types, other, directed):
-            ways = ((x, other), (other, x))[: 2 - directed]
-            yield from (((type_, False), ends) for type_, ends in product(types, ways))
-        case _:
-            return
+    for effect, bound, under in op.conditional_effects(operator.effects):
+        facts = tuple(op.facts_of(effect))
+        yield from (_Change(operator, key, ends, facts, bound, under) for key, ends in facts)

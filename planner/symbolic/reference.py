@@ -23,8 +23,8 @@ from scenecypher.importers.datasets import DATASETS, FILE, as_lines, dataset, re
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.symbolic.plan import PlanRequest, PlanResult, find_plan
-from scenecypher.planner.symbolic.required_actions import apply_call
-from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.symbolic.states import PlanningState
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 
 PLANNED: Final = tuple(name for name, row in DATASETS.items() if row.has_reference_plans)
 """The data sets whose tasks have reference plans."""
@@ -53,11 +53,8 @@ def goal_graph(task: Task, scene: ImportedScene) -> SceneGraph:
 
 def final_graph(actions: Iterable[str], graph: SceneGraph, vocabulary: str) -> SceneGraph:
     """Return the graph after the actions of its first agent. Raises Infeasible at the first infeasible action."""
-    operators = operators_of(vocabulary)
-    agent = min(graph.by_kind["Agent"])
-    for text in actions:
-        graph = apply_call(parse_action(text), graph, operators=operators, agent=agent)
-    return graph
+    state = PlanningState(graph, min(graph.by_kind["Agent"]), operators_of(vocabulary))
+    return state.after(*map(parse_action, actions)).graph
 
 
 def reference_plan_of(task_id: str) -> tuple[str, tuple[str, ...]]:

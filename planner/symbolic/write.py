@@ -12,22 +12,10 @@ from typing import Final
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.importers.pddl.syntax import expression_text
-from scenecypher.planner.actions.operator import (
-    AGENT,
-    Become,
-    Cease,
-    Choose,
-    Effect,
-    ForEach,
-    Operator,
-    Relate,
-    Unrelate,
-    When,
-)
+from scenecypher.planner.actions import operator as op
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.actions.variables import is_static
+from scenecypher.planner.symbolic import expressions as pddl
 from scenecypher.planner.symbolic.conditions import Chosen, ConditionWriter, Names, Scope, unused_name
-from scenecypher.planner.symbolic.expressions import FALSE, TRUE, Expression, all_of, atoms, free_variables, negated
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +38,7 @@ class WrittenProblem:
 
 
 def write_problem(
-    operators: Mapping[str, Operator],
+    operators: Mapping[str, op.Operator],
     graph: SceneGraph,
     agent: str,
     goal: c.Condition,
@@ -64,9 +52,9 @@ def write_problem(
     which one of the conditions `never` holds is acted in, or is the goal.
     """
     writer, names = ConditionWriter(graph, parents), Names()
-    wanted = all_of(writer.literals(writer.read(part, {})) for part in goal_parts(goal, graph))
+    wanted = pddl.all_of(writer.literals(writer.read(part, {})) for part in goal_parts(goal, graph))
     actions = [_action(names.of(it.name, it.name), it, agent, writer) for it in operators.values()]
-    kept = [writer.literals(negated(writer.read(it, {}))) for it in never]
+    kept = [writer.literals(pddl.negated(writer.read(it, {}))) for it in never]
     actions, wanted, read = _relevant(actions, wanted, writer, kept)
     derived = [pair for pair in writer.derived.values() if pair[0][0] in read]
     facts = [it for it in writer.facts() if it[0] in read]
@@ -75,7 +63,7 @@ def write_problem(
         _PROBLEM.format(goal=expression_text(wanted), init="\n    ".join(map(expression_text, facts))),
         {name: operator for operator, name in names.by_key.items()},
         writer.objects,
-        wanted == FALSE,
+        wanted == pddl.FALSE,
     )
 
 
@@ -85,11 +73,11 @@ def goal_parts(goal: c.Condition, graph: SceneGraph) -> Iterator[c.Condition]:
         case c.And(parts):
             for part in parts:
                 yield from goal_parts(part, graph)
-        case c.ForAll(var, where, then) if is_static(where):
+        case c.ForAll(var, where, then) if op.is_static(where):
             for node in c.witnesses(var, where, graph=graph, bindings={}):
                 yield from goal_parts(c.bind(then, {var: c.Id(node)}), graph)
         case c.Exists(var, where):
-            known = c.And(tuple(part for part in c.conjuncts(where) if is_static(part)))
+            known = c.And(tuple(part for part in c.conjuncts(where) if op.is_static(part)))
             nodes = [*c.witnesses(var, known, graph=graph, bindings={})]
             yield from goal_parts(c.bind(where, {var: c.Id(nodes[0])}), graph) if len(nodes) == 1 else (goal,)
         case _:
@@ -104,20 +92,20 @@ def in_serial_order(goal: c.Condition, graph: SceneGraph) -> list[c.Condition]:
     """
 
     def key(part: c.Condition) -> tuple[int, str]:
-        atoms = [*c.atoms_of(part)]
-        things = (it.id for atom in atoms for it in c.terms(atom)[:1] if isinstance(it, c.Id))
+        pddl.atoms = [*c.atoms_of(part)]
+        things = (it.id for atom in pddl.atoms for it in c.terms(atom)[:1] if isinstance(it, c.Id))
         at = next((target for thing in things for target in graph.targets(thing, "ON", "INSIDE")), "")
-        is_place = any(isinstance(it, c.Related | c.Within) for it in atoms)
-        return (2 if any(isinstance(it, c.HeldBy) for it in atoms) else 0 if is_place else 1), at
+        is_place = any(isinstance(it, c.Related | c.Within) for it in pddl.atoms)
+        return (2 if any(isinstance(it, c.HeldBy) for it in pddl.atoms) else 0 if is_place else 1), at
 
-    parts = (part for part in goal_parts(goal, graph) if not is_static(part))
+    parts = (part for part in goal_parts(goal, graph) if not op.is_static(part))
     return sorted((step for part in parts for step in _one_by_one(part, graph)), key=key)
 
 
 def _one_by_one(part: c.Condition, graph: SceneGraph) -> Iterator[c.Condition]:
     """Yield a count as facts of single things, those first of which it holds already; another part as it is."""
     if isinstance(part, c.AtLeast):
-        known = c.And(tuple(it for it in c.conjuncts(part.where) if is_static(it)))
+        known = c.And(tuple(it for it in c.conjuncts(part.where) if op.is_static(it)))
         claims = [
             c.bind(part.where, {part.var: c.Id(node)})
             for node in c.witnesses(part.var, known, graph=graph, bindings={})
@@ -136,20 +124,20 @@ class _Change:
     """A fact that an action adds, or removes, for all `variables` of which `when` is true."""
 
     variables: tuple[str, ...]
-    when: Expression
-    fact: Expression
+    when: pddl.Expression
+    fact: pddl.Expression
 
 
 @dataclass(frozen=True, slots=True)
 class _Action:
     name: str
     parameters: tuple[str, ...]
-    precondition: Expression
+    precondition: pddl.Expression
     changes: tuple[_Change, ...]
 
     @property
     def text(self) -> str:
-        grouped: dict[tuple[tuple[str, ...], Expression], list[Expression]] = {}
+        grouped: dict[tuple[tuple[str, ...], pddl.Expression], list[pddl.Expression]] = {}
         for it in self.changes:
             grouped.setdefault((it.variables, it.when), []).append(it.fact)
         effects = (_effect(variables, when, *facts) for (variables, when), facts in grouped.items())
@@ -161,26 +149,26 @@ class _Action:
         )
 
 
-def _effect(variables: tuple[str, ...], when: Expression, *facts: Expression) -> Expression:
+def _effect(variables: tuple[str, ...], when: pddl.Expression, *facts: pddl.Expression) -> pddl.Expression:
     """Return an effect; a fact that is removed and added in one remains, so its conjunction is not simplified."""
     all_facts = facts[0] if len(facts) == 1 else ("and", *facts)
-    effect = all_facts if when == TRUE else ("when", when, all_facts)
+    effect = all_facts if when == pddl.TRUE else ("when", when, all_facts)
     return ("forall", variables, effect) if variables else effect
 
 
-def _action(name: str, operator: Operator, agent: str, writer: ConditionWriter) -> _Action:
+def _action(name: str, operator: op.Operator, agent: str, writer: ConditionWriter) -> _Action:
     variables: dict[str, str] = {}
     for parameter in operator.parameters:
         variables[parameter.name] = unused_name(f"?{parameter.name.casefold()}", variables.values())
-    scope: Scope = {AGENT: c.Id(agent), **variables}
+    scope: Scope = {op.AGENT: c.Id(agent), **variables}
     for choice in operator.choose:
         scope = {**scope, choice.var: _constant(choice) or Chosen(choice, scope)}
-    needed = writer.literals(all_of(writer.read(it.condition, scope) for it in operator.requires))
-    changes = () if needed == FALSE else tuple(_EffectWriter(writer).changes(operator.effects, scope))
+    needed = writer.literals(pddl.all_of(writer.read(it.condition, scope) for it in operator.requires))
+    changes = () if needed == pddl.FALSE else tuple(_EffectWriter(writer).changes(operator.effects, scope))
     return _Action(name, (*variables.values(),), needed, changes)
 
 
-def _constant(choice: Choose) -> c.Id | None:
+def _constant(choice: op.Choose) -> c.Id | None:
     match choice.among:
         case (c.Same(_, c.Id() as node),):
             return node
@@ -192,102 +180,74 @@ class _EffectWriter:
     writer: ConditionWriter
 
     def changes(
-        self, effects: Iterable[Effect], scope: Scope, when: Expression = TRUE, variables: tuple[str, ...] = ()
+        self,
+        effects: Iterable[op.Effect],
+        scope: Scope,
+        when: pddl.Expression = pddl.TRUE,
+        variables: tuple[str, ...] = (),
     ) -> Iterator[_Change]:
         """Yield the changes of facts; those of an unbound variable are none."""
         for effect in effects:
             match effect:
-                case ForEach(var, where, inner):
+                case op.ForEach(var, where, inner):
                     term = self.writer.fresh(var, scope)
                     bound = {**scope, var: term}
-                    holds = all_of((when, self.writer.read(where, bound)))
+                    holds = pddl.all_of((when, self.writer.read(where, bound)))
                     yield from self.changes(inner, bound, holds, (*variables, term))
-                case When(condition, then, otherwise):
+                case op.When(condition, then, otherwise):
                     holds = self.writer.read(condition, scope)
-                    yield from self.changes(then, scope, all_of((when, holds)), variables)
-                    yield from self.changes(otherwise, scope, all_of((when, negated(holds))), variables)
+                    yield from self.changes(then, scope, pddl.all_of((when, holds)), variables)
+                    yield from self.changes(otherwise, scope, pddl.all_of((when, pddl.negated(holds))), variables)
                 case _:
                     yield from self._changes_of(effect, scope, when, variables)
 
     def _changes_of(
-        self, effect: Effect, scope: Scope, when: Expression, variables: tuple[str, ...]
+        self, effect: op.SimpleEffect, scope: Scope, when: pddl.Expression, variables: tuple[str, ...]
     ) -> Iterator[_Change]:
-        ends: dict[str, str | c.Id] = {}
-        for name in _ends(effect):
-            term = scope.get(name)
+        terms: dict[str | None, str | c.Id] = {}
+        for name in dict.fromkeys(name for _, ends in op.facts_of(effect) for name in ends):
+            term = self.writer.fresh("other", scope) if name is None else scope.get(name)
             if term is None or (isinstance(term, c.Id) and term.id not in self.writer.graph.nodes):
                 return
             if isinstance(term, Chosen):
-                variable = self.writer.fresh(name, scope)
-                when = all_of((when, self.writer.is_chosen(term, variable)))
-                scope, variables, term = {**scope, name: variable}, (*variables, variable), variable
-            ends[name] = term
-        if isinstance(effect, Unrelate) and effect.other is None:
-            variable = self.writer.fresh("other", scope)
-            effect, ends[variable], variables = replace(effect, other=variable), variable, (*variables, variable)
-        for fact in self._facts(effect, ends):
-            change = self._simplified(variables, when, fact)
-            if change.when != FALSE:
+                variable = self.writer.fresh(str(name), scope)
+                when = pddl.all_of((when, self.writer.is_chosen(term, variable)))
+                scope, term = {**scope, str(name): variable}, variable
+                variables = (*variables, variable)
+            elif name is None:
+                variables = (*variables, str(term))
+            terms[name] = term
+        for (word, holds), ends in op.facts_of(effect):
+            form = self.writer.state if len(ends) == 1 else self.writer.relation
+            fact = form(word, *(terms[it] for it in ends))
+            change = self._simplified(variables, when, fact if holds else pddl.negated(fact))
+            if change.when != pddl.FALSE:
                 yield change
 
-    def _simplified(self, variables: tuple[str, ...], when: Expression, fact: Expression) -> _Change:
+    def _simplified(self, variables: tuple[str, ...], when: pddl.Expression, fact: pddl.Expression) -> _Change:
         """Return a change; that what is removed must be there is no condition."""
-        when = TRUE if fact == ("not", when) else self.writer.literals(when)
-        used = {*free_variables(when), *free_variables(fact)}
+        when = pddl.TRUE if fact == ("not", when) else self.writer.literals(when)
+        used = {*pddl.free_variables(when), *pddl.free_variables(fact)}
         return _Change(tuple(it for it in variables if it in used), when, fact)
-
-    def _facts(self, effect: Effect, ends: Mapping[str, str | c.Id]) -> Iterator[Expression]:
-        state = self.writer.state
-        match effect:
-            case Become(x, added, instead_of):
-                yield state(added, ends[x])
-                if instead_of not in (None, added):
-                    yield negated(state(str(instead_of), ends[x]))
-            case Cease(x, lost):
-                yield negated(state(lost, ends[x]))
-            case Relate(source, type_, target, mutual):
-                yield from self._relations((type_,), ends[source], ends[target], both=mutual)
-            case Unrelate(x, types, str(other), directed):
-                yield from map(negated, self._relations(types, ends[x], ends[other], both=not directed))
-            case _:
-                return  # a property, which no condition of an action asks for
-
-    def _relations(self, types: Iterable[str], x: str | c.Id, y: str | c.Id, *, both: bool) -> Iterator[Expression]:
-        for type_ in types:
-            yield self.writer.relation(type_, x, y)
-            if both:
-                yield self.writer.relation(type_, y, x)
-
-
-def _ends(effect: Effect) -> tuple[str, ...]:
-    match effect:
-        case Relate(source, _, target):
-            return source, target
-        case Unrelate(x, _, str(other)):
-            return x, other
-        case Unrelate(x) | Become(x) | Cease(x):
-            return (x,)
-        case _:
-            return ()
 
 
 # --- relevance, and text
 
 
 def _relevant(
-    actions: Iterable[_Action], wanted: Expression, writer: ConditionWriter, always: Iterable[Expression] = ()
-) -> tuple[list[_Action], Expression, set[str]]:
+    actions: Iterable[_Action], wanted: pddl.Expression, writer: ConditionWriter, always: Iterable[pddl.Expression] = ()
+) -> tuple[list[_Action], pddl.Expression, set[str]]:
     """Return the actions with the changes that the goal may depend on, the goal, and the predicates that are read.
 
     What of `always` these actions may change must hold before each of them, and with the goal.
     """
     bodies = {head[0]: body for head, body in writer.derived.values()}
-    keeping = {it: _relevant((), it, writer)[2] for it in always if it not in (TRUE, FALSE)}
-    queue, read, must = [wanted], set[str](), list[Expression]()
+    keeping = {it: _relevant((), it, writer)[2] for it in always if it not in (pddl.TRUE, pddl.FALSE)}
+    queue, read, must = [wanted], set[str](), list[pddl.Expression]()
     waiting = [(action, change) for action in actions for change in action.changes]
     kept: dict[_Action, list[_Change]] = {}
     while queue:
-        fresh = {it[0] for part in queue for it in atoms(part)} - read
+        fresh = {it[0] for part in queue for it in pddl.atoms(part)} - read
         read |= fresh
         queue = [bodies[name] for name in fresh if name in bodies]
         for action, change in (it for it in waiting if _predicate(it[1]) in read):
@@ -298,19 +258,19 @@ def _relevant(
         more = [it for it, reads in keeping.items() if reads & changed and it not in must]
         queue, must = queue + more, must + more
     found = (replace(it, changes=tuple(kept[it])) for it in actions if it in kept)
-    under = [replace(it, precondition=all_of((it.precondition, *must))) for it in found]
-    return under, all_of((wanted, *must)), read
+    under = [replace(it, precondition=pddl.all_of((it.precondition, *must))) for it in found]
+    return under, pddl.all_of((wanted, *must)), read
 
 
 def _predicate(change: _Change) -> str:
-    found: str = next(atoms(change.fact))[0]
+    found: str = next(pddl.atoms(change.fact))[0]
     return found
 
 
 def _domain_text(
     actions: Iterable[_Action],
-    derived: Iterable[tuple[Expression, Expression]],
-    others: Iterable[Expression],
+    derived: Iterable[tuple[pddl.Expression, pddl.Expression]],
+    others: Iterable[pddl.Expression],
     objects: Iterable[str],
 ) -> str:
     """Return the domain; `others` are the expressions of the problem, whose predicates it declares too."""
@@ -319,7 +279,7 @@ def _domain_text(
         found += [head, body]
     for action in actions:
         found += [action.precondition, *(part for it in action.changes for part in (it.when, it.fact))]
-    arities = {it[0]: len(it) - 1 for part in found for it in atoms(part) if it[0] != "="}
+    arities = {it[0]: len(it) - 1 for part in found for it in pddl.atoms(part) if it[0] != "="}
     declared = (expression_text((name, *(f"?x{i}" for i in range(1, n + 1)))) for name, n in sorted(arities.items()))
     rules = (f"  (:derived {expression_text(head)}\n    {expression_text(body)})" for head, body in derived)
     parts = "\n".join((*rules, *(action.text for action in actions)))

@@ -27,9 +27,8 @@ from scenecypher.planner.perception.body import merge_body, witnessed_nodes
 from scenecypher.planner.perception.draft import MergeResult, Unchanged, extent_words, only_renews
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.new_things import confirmations, merge_refusal, needed_assumptions
-from scenecypher.planner.vocabularies.registry import vocabulary_named
-from scenecypher.planner.worlds.belief import world_of
-from scenecypher.planner.worlds.belief_places import is_where_believed, places_to_look, told_event
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
+from scenecypher.planner.worlds.belief import is_where_believed, places_to_look, told_event, world_of
 from scenecypher.planner.worlds.environment import Environment, SceneEnvironment, WorldMismatch, is_scene
 
 LOOK_ACTIONS: Final = frozenset({"discover_objects", "look_at"})

@@ -89,10 +89,9 @@ class ObservedWorld:
         self.unobserved.reset()
 
 
-def is_scene(world: Environment | None) -> bool:
-    """Return True if actions change the scene itself: without a world of its own, or in one stored as a scene."""
-    acted_in = world.unobserved if isinstance(world, ObservedWorld) else world
-    return acted_in is None or isinstance(acted_in, SceneEnvironment)
+def is_scene(world: Environment) -> bool:
+    """Return True if actions in a world change a scene: it is stored as one."""
+    return isinstance(world.unobserved if isinstance(world, ObservedWorld) else world, SceneEnvironment)
 
 
 class WorldMismatch(ActionRefused):

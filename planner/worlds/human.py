@@ -11,8 +11,7 @@ from typing import Final
 
 from scenecypher.chat.model import Image, Model
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
-from scenecypher.planner.actions.idempotency import ActionIds
-from scenecypher.planner.actions.text import parse_action
+from scenecypher.planner.actions.text import ActionIds, parse_action
 from scenecypher.planner.perception.naming import KnownNode
 from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.perception.picture import read_picture

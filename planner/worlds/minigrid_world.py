@@ -9,8 +9,7 @@ from typing import Any, Final, TypeAlias
 from scenecypher.chat.model import Model
 from scenecypher.errors import UnknownReference
 from scenecypher.importers.babyai import level_instance
-from scenecypher.planner.actions.idempotency import ActionIds
-from scenecypher.planner.actions.text import parse_action
+from scenecypher.planner.actions.text import ActionIds, parse_action
 from scenecypher.planner.perception.body import Body
 from scenecypher.planner.perception.grid_view import (
     GridView,

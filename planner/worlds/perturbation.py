@@ -16,7 +16,7 @@ from scenecypher.db.schema import HOLDING
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import InputError
 from scenecypher.planner.perception.placing import Moves
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
 SAME_CLASS_WEIGHT: Final = 10
 BEARING_WEIGHT: Final = 4

@@ -9,9 +9,8 @@ from typing import Final
 from scenecypher.chat.model import Image, Model
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
-from scenecypher.planner.actions.idempotency import ActionIds
 from scenecypher.planner.actions.ruled import AskBack, approval_by
-from scenecypher.planner.actions.text import parse_action
+from scenecypher.planner.actions.text import ActionIds, parse_action
 from scenecypher.planner.perception.naming import KnownNode, with_names
 from scenecypher.planner.perception.observation import WHOLE, Extent, Observation, Sighting
 from scenecypher.planner.perception.picture import picture_of

@@ -21,7 +21,7 @@ from scenecypher.evaluation.questions import questions, questions_result
 from scenecypher.evaluation.result import ExperimentResult, Row
 from scenecypher.evaluation.running import RunOptions, full_name, run_task
 from scenecypher.evaluation.world_pool import WorldPool
-from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import SceneReader
 from tests.evaluation.inspect_mock import mock_model
 from tests.scripted_model import Fail, ScriptedModel, Step
 

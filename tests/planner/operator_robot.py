@@ -12,7 +12,7 @@ from scenecypher.importers.task import ProgramStep
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 
 PUT: Final = {
     "grasif": {"ON": "put_on", "INSIDE": "put_inside"},

@@ -12,7 +12,7 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ModelUnavailable
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.methods.baselines.llm_p import LlmPlusP
+from scenecypher.planner.methods.baselines.whole_plans import LlmPlusP
 from scenecypher.planner.sessions.budget import Budget, DeadlineModel, Stopwatch
 from scenecypher.planner.sessions.events import Acted, Event, Finished
 from scenecypher.planner.sessions.method import Decision, Memory, Solve

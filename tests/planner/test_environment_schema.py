@@ -9,7 +9,7 @@ import pytest
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import BUILT_IN
 from scenecypher.importers.homes import OURS, our_home
-from scenecypher.planner.prompts.environment_schema import environment_schema
+from scenecypher.planner.prompts.terms import environment_schema
 from tests.planner.methods.playing import play, system_of
 
 

@@ -28,9 +28,9 @@ from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.symbolic.plan import PlanRequest, export_pddl, find_plan
-from scenecypher.planner.symbolic.required_actions import PlanningState
+from scenecypher.planner.symbolic.states import PlanningState
 from scenecypher.planner.vocabularies.own_actions import add_actions
-from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 from tests.db.store.test_store import fresh
 from tests.importers.pddl.instances import DATA
 from tests.sampling import sample

@@ -41,10 +41,9 @@ from scenecypher.planner.sessions.events import (
     event_document,
     event_from_document,
 )
-from scenecypher.planner.sessions.log import read_run
 from scenecypher.planner.sessions.method import Act, Decision, Done
 from scenecypher.planner.sessions.recording import EPISODE, RunRecorder
-from scenecypher.planner.sessions.resuming import resume_session
+from scenecypher.planner.sessions.resuming import read_run, resume_session
 from scenecypher.planner.sessions.setup import prepare_session
 from tests.db.past.test_build import ReadOnly
 from tests.db.store.test_store import fresh

@@ -25,9 +25,8 @@ from scenecypher.planner.sessions.events import (
     Solved,
     event_document,
 )
-from scenecypher.planner.sessions.log import read_log
 from scenecypher.planner.sessions.method import Act, Decision, Done, Solve
-from scenecypher.planner.sessions.resuming import resume_session
+from scenecypher.planner.sessions.resuming import read_log, resume_session
 from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from tests.planner.actions.grasif_worlds import home

@@ -34,7 +34,7 @@ from scenecypher.planner.sessions.events import (
 )
 from scenecypher.planner.sessions.method import Memory
 from scenecypher.planner.sessions.session import Asker, Session
-from scenecypher.planner.vocabularies.registry import action_list, operators_of
+from scenecypher.planner.vocabularies.vocabulary import action_list, operators_of
 from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.retriever import Retriever
 from tests.planner.actions.test_operators import put
@@ -84,7 +84,7 @@ def run(
     server: ScriptedModel,
     *,
     asker: Asker | None = None,
-    budget: Budget | None = None,
+    budget: Budget = Budget(),  # noqa: B008 - it never changes
     fix: bool = False,
     reprompt: bool = True,
 ) -> list[Event]:

@@ -16,13 +16,13 @@ from scenecypher.importers.homes import our_home
 from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.prompts.graph_words import graph_words
+from scenecypher.planner.prompts.graph_texts import graph_words
 from scenecypher.planner.prompts.layout import surroundings
 from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 from scenecypher.planner.sessions.views import brief, scenery
-from scenecypher.planner.symbolic.ground_calls import afforded
+from scenecypher.planner.symbolic.parts import afforded
 from scenecypher.planner.symbolic.plan import planning_state
-from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 from scenecypher.retriever.collapsed import collapse
 from scenecypher.retriever.graph_api import GraphApi
 from scenecypher.retriever.schema_text import schema_text

@@ -16,9 +16,9 @@ from scenecypher.db.vocabulary import BUILT_IN, FORMER_NAMES, add_vocabulary, co
 from scenecypher.errors import InputError
 from scenecypher.planner.actions.execution import simulate
 from scenecypher.planner.actions.operator import AGENT
-from scenecypher.planner.prompts.functions import functions
+from scenecypher.planner.prompts.texts import functions
 from scenecypher.planner.vocabularies.household import VOCABULARY as HOUSEHOLD
-from scenecypher.planner.vocabularies.registry import operators_of, vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import operators_of, vocabulary_named
 from tests.planner.actions.household_worlds import ROBOT, SILENT
 from tests.rooms import ROOT
 

@@ -13,9 +13,9 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.planner.methods import METHODS
-from scenecypher.planner.prompts.functions import functions
-from scenecypher.planner.sessions.reasoning_tools import tools_text
-from scenecypher.planner.vocabularies.registry import action_list, vocabulary_named
+from scenecypher.planner.prompts.texts import functions
+from scenecypher.planner.sessions.tools import tools_text
+from scenecypher.planner.vocabularies.vocabulary import action_list, vocabulary_named
 from scenecypher.retriever.schema_text import schema_text
 from tests.planner.actions.test_operators import put
 from tests.prompts.episodes import WORLDS, TinyWorld, play, variants

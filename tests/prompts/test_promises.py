@@ -12,7 +12,7 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.needed import needed_words
+from scenecypher.planner.actions.operator import needed_words
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.methods.lookplangraph import lookplangraph
@@ -84,7 +84,7 @@ class Played:
 
 END = step("so", "done", "cup-1")
 FAR = step("so", "turn_on", "coffee_machine-1")
-CORRECTED = lookplangraph.CORRECTED.partition(",")[0]
+CORRECTED = lookplangraph.PROMPTS["corrected"].partition(",")[0]
 
 
 @pytest.mark.parametrize(("ablations", "fix"), [(("no-correction",), None), ((), False)])
@@ -97,7 +97,7 @@ def test_what_has_to_be_done_first_is_done_or_not_promised(
     broken = Played(store, "lookplangraph", FAR, END, ablations=ablations, fix=fix)
     assert not broken.of(Corrected)
     assert CORRECTED not in broken.system
-    assert lookplangraph.UNCORRECTED in broken.system
+    assert lookplangraph.PROMPTS["uncorrected"] in broken.system
 
 
 def test_only_named_repairs_are_promised() -> None:
@@ -108,17 +108,17 @@ def test_only_named_repairs_are_promised() -> None:
 def test_stepwise_says_whether_it_is_corrected(store: SceneStore) -> None:
     lines = decides("act", "turn_on(coffee_machine-1)"), decides("done")
     kept, broken = Played(store, "stepwise", *lines), Played(store, "stepwise", *lines, fix=False)
-    assert (bool(kept.of(Corrected)), stepwise.CORRECTED in kept.system) == (True, True)
-    assert (bool(broken.of(Corrected)), stepwise.CHECKED in broken.system) == (False, True)
+    assert (bool(kept.of(Corrected)), stepwise.PROMPTS["stepwise_corrected"] in kept.system) == (True, True)
+    assert (bool(broken.of(Corrected)), stepwise.PROMPTS["stepwise_checked"] in broken.system) == (False, True)
     assert "go_to(kitchen-1) first" in broken.told(1), "it is told why and what to do first"
 
 
 def test_only_a_look_shows_or_all_is_shown(store: SceneStore) -> None:
     believing = Played(store, "lookplangraph", step("so", "go_to", "kitchen-1"), END)
-    assert lookplangraph.REMEMBERING.format(looks="discover_objects") in believing.system
+    assert lookplangraph.PROMPTS["remembering"].format(looks="discover_objects") in believing.system
     assert "cup-1 ontop table-1, not confirmed" in believing.told(1)
     knowing = Played(store, "lookplangraph", step("so", "go_to", "kitchen-1"), END, belief=False)
-    assert lookplangraph.KNOWING in knowing.system
+    assert lookplangraph.PROMPTS["knowing"] in knowing.system
     assert "only a look shows" not in knowing.system
     assert "cup-1 ontop table-1\n" in knowing.told(1)
 
@@ -126,7 +126,7 @@ def test_only_a_look_shows_or_all_is_shown(store: SceneStore) -> None:
 def test_a_second_look_is_refused_where_looks_are_known(store: SceneStore) -> None:
     look = step("so", "discover_objects", "table-2")
     played = Played(store, "lookplangraph", look, look, END)
-    assert lookplangraph.ONCE.format(looks="discover_objects") in played.system
+    assert lookplangraph.PROMPTS["once"].format(looks="discover_objects") in played.system
     assert "table-2, inspected" in played.told(1)
     assert played.of(Refused)
     assert "again what is marked inspected" not in Played(store, "lookplangraph", END, belief=False).system
@@ -135,7 +135,7 @@ def test_a_second_look_is_refused_where_looks_are_known(store: SceneStore) -> No
 def test_what_the_instruction_names_is_told_wherever_it_is(store: SceneStore) -> None:
     instruction = "bring the cup to the table"
     kept = Played(store, "lookplangraph", END, instruction=instruction, ablations=("named-classes",))
-    named = lookplangraph.NAMED.format(remembered=" remembered")
+    named = lookplangraph.PROMPTS["named"].format(remembered=" remembered")
     assert named in kept.system
     elsewhere = kept.told(0).partition("What you know of other rooms:\n")[2].partition("\n\n")[0].splitlines()
     assert elsewhere == ["table-1, in kitchen-1", "cup-1 ontop table-1, not confirmed, in kitchen-1"]
@@ -163,15 +163,15 @@ def test_walls_are_left_out_where_nothing_is_on_them(store: SceneStore) -> None:
         ],
     )
     played = Played(store, "lookplangraph", END, graph=graph, vocabulary="virtualhome", instruction="go")
-    assert lookplangraph.STRUCTURE in played.system
+    assert lookplangraph.PROMPTS["structure"] in played.system
     told = played.told(0)
     assert "wall_1" not in told
     assert "\nfloor_3, wall_2\n" in told, "what bears something, or can, is told in one line"
     named = Played(store, "lookplangraph", END, graph=graph, vocabulary="virtualhome", instruction="paint the wall")
     assert "wall_1" in named.told(0)
-    assert lookplangraph.STRUCTURE not in Played(store, "lookplangraph", END).system
+    assert lookplangraph.PROMPTS["structure"] not in Played(store, "lookplangraph", END).system
     whole = Played(store, "lookplangraph", END, graph=graph, vocabulary="virtualhome", ablations=("full-graph",))
-    assert lookplangraph.STRUCTURE not in whole.system
+    assert lookplangraph.PROMPTS["structure"] not in whole.system
     assert "wall_1" in whole.told(0)
 
 
@@ -195,7 +195,7 @@ def test_a_plan_is_tried_only_where_there_is_a_simulator(store: SceneStore) -> N
     plan = (
         '{"chain_of_thought": [], "reasoning": "", "mode": "planning", "command": null, "plan": ["go_to(kitchen-1)"]}'
     )
-    assert sayplan.TRIED in Played(store, "sayplan", plan).system
+    assert sayplan.PROMPTS["tried"] in Played(store, "sayplan", plan).system
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.action for row in ROWS])

@@ -16,7 +16,7 @@ from scenecypher.evaluation.histories import HISTORIES, PREFIX, play, played
 from scenecypher.evaluation.matching import rows_equal
 from scenecypher.evaluation.question_set import MEMORY, MEMORY_KINDS, GoldQuestion, load_questions
 from scenecypher.retriever.past_text import past_library
-from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import SceneReader
 from tests.questions.memory import FILE, file_text
 
 

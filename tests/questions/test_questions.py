@@ -25,7 +25,7 @@ from scenecypher.evaluation.question_set import (
 )
 from scenecypher.retriever.empty_answers import mistake_in, turned_arrows
 from scenecypher.retriever.library import library
-from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import SceneReader
 from scenecypher.words import stems
 from tests.questions.generate import FOLDER, SETS, file_text, make_questions
 

@@ -33,7 +33,7 @@ from scenecypher.retriever.library import (
     nearest_examples,
     words_for,
 )
-from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import SceneReader
 
 
 @pytest.mark.parametrize("vocabulary", BUILT_IN)

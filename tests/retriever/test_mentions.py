@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scenecypher.retriever.mentions import Mention, Mentions
+from scenecypher.retriever.library import Mention, Mentions
 
 WHOLE = [
     ("Where is the cup?", "cup"),

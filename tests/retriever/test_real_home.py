@@ -13,7 +13,7 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.retriever.library import library, words_for
-from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import SceneReader
 from scenecypher.retriever.schema_text import CHARACTERS_A_TOKEN, FORMS, SchemaForm, schema_text
 from tests.retriever.conftest import Ready
 

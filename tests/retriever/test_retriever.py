@@ -408,7 +408,7 @@ def test_another_scene_is_never_read(ready: Ready, store: SceneStore) -> None:
 
 
 def test_refusals_are_errors_of_the_model(scene: SceneInfo, gate: Gate, store: SceneStore) -> None:
-    from scenecypher.retriever.reader import SceneReader
+    from scenecypher.retriever.retrieval import SceneReader
 
     with pytest.raises(QueryRefused, match="objects have `class`: did you mean"):
         SceneReader(gate, Enumerator(store.replicas), scene).run("MATCH (f:Fridge) RETURN f")

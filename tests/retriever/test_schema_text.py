@@ -16,7 +16,7 @@ from scenecypher.db.store.enumerations import AgentUse, ClassUse, Enumerations, 
 from scenecypher.db.vocabulary import BUILT_IN
 from scenecypher.errors import InputError
 from scenecypher.importers.datasets import DATASETS
-from scenecypher.retriever.mentions import Mentions, words_of
+from scenecypher.retriever.library import Mentions, words_of
 from scenecypher.retriever.outline import outline
 from scenecypher.retriever.schema_text import CHARACTERS_A_TOKEN, FORMS, MIN_TOKENS, SchemaForm, schema_text
 from scenecypher.retriever.trim import listed_names

@@ -9,9 +9,8 @@ from scenecypher.db.gate import Gate, Limits
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.retriever.graph_text import graph_text
-from scenecypher.retriever.reader import SceneReader
-from scenecypher.retriever.retrieval import Rejected, TextAnswer, retrieval_document
+from scenecypher.retriever.graph_api import graph_text
+from scenecypher.retriever.retrieval import Rejected, SceneReader, TextAnswer, retrieval_document
 from tests.retriever.conftest import Ready, home, put_home
 from tests.retriever.test_retriever import QUESTION, messages
 from tests.scripted_model import Say

@@ -26,7 +26,7 @@ ELSEWHERE: Final = {
     "planner/symbolic/engine.py": "writes an engine's input into a temporary folder",
     "planner/perception/picture.py": "encodes a picture in memory",
     "evaluation/reporting/figures.py": "encodes a figure in memory",
-    "chat/traced.py": "renames a span of a trace",
+    "chat/model.py": "renames a span of a trace",
     "db/archive/file.py": "compresses into a file that it is given",
     "db/browser/views.py": "makes a zip in memory",
     "db/local/jars.py": "downloads into a draft folder; a file whose hash is right is moved whole",

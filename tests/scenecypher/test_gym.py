@@ -25,9 +25,9 @@ from scenecypher.errors import ActionRefused, InputError, RejectedError, Unknown
 from scenecypher.gym import MAX_SEEN, HomeEnv
 from scenecypher.importers import datasets
 from scenecypher.planner.actions.action_mask import ActionMask
-from scenecypher.planner.actions.memory_simulator import MemorySimulator
-from scenecypher.planner.symbolic.ground_calls import calls_for
-from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.symbolic.parts import calls_for
+from scenecypher.planner.vocabularies.vocabulary import operators_of
+from scenecypher.planner.worlds.episode_worlds import MemorySimulator
 from scenecypher.settings import Settings
 from tests.planner.actions.grasif_worlds import ROBOT, home
 from tests.planner.actions.test_operators import put

@@ -15,95 +15,61 @@ from typing import Final
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.prompts.explanations import environment_explanation
-from scenecypher.planner.prompts.solution import FORM, parse_solution, solution_text
-from scenecypher.planner.prompts.text_replies import ask_in_text
-from scenecypher.planner.prompts.worked import required_examples
+from scenecypher.planner.prompts.replies import SOLUTION_FORM, ask_in_text, parse_solution, solution_text
+from scenecypher.planner.prompts.texts import environment_explanation, prompts_beside, required_examples
 from scenecypher.planner.sessions.method import Decision, Memory, Solve
 
-SYSTEM: Final = """\
-You solve tasks about an environment that is described by a scene graph, which is given whole, as text: a line of JSON \
-a node, then a line [source, type, target] a link.
-
-The environment:
-{environment}
-
-The actions of the agent, for planning tasks:
-{actions}
-
-{how}
-
-End the reply with one line:
-Solution: the solution. {form}"""
-
+PROMPTS: Final = prompts_beside(__name__)
 _SOLUTION: Final = re.compile(r"^\W*Solution\W*?:[ \t]*", re.MULTILINE | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """Prompting style; `examples` and `method` name the worked examples and the description before them."""
+    """Prompting style in `words`; `examples` and `method` name the worked examples and the description before them."""
 
+    words: str
     how: str
     examples: str = ""
     method: str = ""
 
 
-STYLES: Final[Mapping[str, Style]] = {
-    "zero-shot": Style("Give the solution at once, without an explanation."),
-    "0-cot": Style("Think step by step before you give the solution."),
-    "ltm": Style(
-        "First break the task down into smaller ones, from the simplest on. Then solve them one after the other, each "
-        "with the results of those before it, until the task itself is solved."
-    ),
-    "cot": Style("Explain your steps as the examples do, before you give the solution.", "cot"),
-    "bag": Style(
-        "First build the graph that the task is about: list the nodes and links that matter. Then explain your steps "
-        "as the examples do, before you give the solution.",
-        "bag",
-    ),
-    "algorithm": Style(
-        "Follow the method below, and explain its steps as the examples do, before you give the solution.",
-        "cot",
-        "algorithm",
-    ),
-}
+STYLES: Final[Mapping[str, Style]] = {name: Style(**style) for name, style in PROMPTS["styles"].items()}
 
 
+@dataclass(frozen=True, slots=True)
 class Prompting:
-    """Method that asks `model` once in a style; `stepwise` as in `scenecypher.planner.methods.sg2.sg2`."""
+    """Method that asks `model` once in a style; if not `final`, it is stepwise as in `sg2`."""
 
-    def __init__(self, model: Model, vocabulary: str, style: Style, *, stepwise: bool = False) -> None:
-        self._model, self._vocabulary, self._style, self._final = model, vocabulary, style, not stepwise
+    model: Model
+    vocabulary: str
+    style: Style
+    final: bool = True
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the solution and its tokens. Raises ReplyRejected after three replies without one, and InputError."""
-        return ask_in_text(self._model, self._prompt(memory), self._read)
+        return ask_in_text(self.model, self._prompt(memory), self._read)
 
     def _prompt(self, memory: Memory) -> tuple[Message, Message]:
-        system = SYSTEM.format(
-            environment=environment_explanation(self._vocabulary),
+        system = PROMPTS["prompting"].format(
+            environment=environment_explanation(self.vocabulary),
             actions=memory.actions,
-            how=self._style.how,
-            form=FORM,
+            how=self.style.how,
+            form=SOLUTION_FORM,
         )
-        added = [
-            required_examples(name, self._vocabulary, memory.instruction, memory.examples)
-            for name in (self._style.method, self._style.examples)
+        added = (
+            required_examples(name, self.vocabulary, memory.instruction, memory.examples)
+            for name in (self.style.method, self.style.examples)
             if name
-        ]
+        )
         parts = [f"The scene graph:\n{memory.view}", f"Task: {memory.instruction}"]
         for turn in memory.turns:
-            said = (
-                f"The solution {solution_text(turn.decision)}"
-                if isinstance(turn.decision, Solve)
-                else "Your last reply"
-            )
-            parts.append(f"{said} did not work: {turn.feedback}")
+            solved = f"The solution {solution_text(it)}" if isinstance(it := turn.decision, Solve) else ""
+            parts.append(f"{solved or 'Your last reply'} did not work: {turn.feedback}")
         return Message("system", "\n\n".join(filter(None, (system, *added)))), Message("user", "\n\n".join(parts))
 
     def _read(self, text: str) -> Decision:
         found = [*_SOLUTION.finditer(text)]
         if not found:
-            raise ReplyRejected(f"it has no line that begins with Solution:. {FORM}")
+            raise ReplyRejected(f"it has no line that begins with Solution:. {SOLUTION_FORM}")
         reason = text[: found[-1].start()].strip()
-        return parse_solution(text[found[-1].end() :], self._vocabulary, reason=reason, final=self._final)
+        return parse_solution(text[found[-1].end() :], self.vocabulary, reason=reason, final=self.final)

@@ -1,98 +1,63 @@
-"""ReAct over the graph calls of SG2 and SG-RwR (SG2, "Baselines", "SG2 v.s. ReAct"; SG-RwR, G.1).
+"""ReAct as SG2, SG-RwR and LookPlanGraph compare with it: one thought, call or action a reply, with what came of it.
 
-`react-sg2` has ``expand``, `react-limit` ``get_neighbors`` and ``get_attrs``; both have SG2's reasoning tools, as the
-second differs in the graph calls only. `react-rwr` has the four calls of SG-RwR's appendix and no tools. The agent sees
-neither graph nor schema (it is "conditioned on API annotations"), but its whole history at every step.
+`react-sg2` has ``expand``, `react-limit` ``get_neighbors`` and ``get_attrs`` (SG2, "Baselines", "SG2 v.s. ReAct"); both
+have SG2's reasoning tools, as the second differs in the graph calls only. `react-rwr` has the four calls of SG-RwR's
+appendix (G.1) and no tools. The agent sees neither graph nor schema (it is "conditioned on API annotations"), but its
+whole history at every step. Ours: the wording of the annotations, ``finish(...)`` as the call with the solution, and
+``stepwise`` as in `sg2`.
 
-Ours: the wording of the annotations, ``finish(...)`` as the call with the solution, and ``stepwise`` as in `sg2`.
+`react-alfworld` (LookPlanGraph, appendices D and F-5) acts step by step, with feedback worded like ALFWorld's. A reply
+is one action, one of which is ``think``; the feedback is a line or two of text, and the prompt has the whole history.
+Going to a room shows its furniture. Going to anything else observes it: it is executed as the action that reveals the
+place (``discover_objects`` in GraSIF, ``find`` in VirtualHome), which is not offered under its own name. Nothing unseen
+is shown. The paper's prompt has one worked task; the prompt for GraSIF has one of ours. Ours: actions are written as in
+all our methods, ``pick_up(cup-1)`` for the paper's ``pick up cup-1``; a refusal gives its reason; and in BabyAI, where
+the whole room is in view, its contents are shown after each action.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable
 from typing import Final
 
 from scenecypher.chat.model import Message, Model, Usage
-from scenecypher.planner.prompts.calls import (
-    FORM,
-    ReActStep,
-    check_known_call,
-    parse_arguments,
-    parse_step,
-    written_argument,
-)
-from scenecypher.planner.prompts.explanations import environment_explanation
-from scenecypher.planner.prompts.past import TurnForm, turn_messages
-from scenecypher.planner.prompts.solution import FORM as SOLUTION_FORM
-from scenecypher.planner.prompts.solution import parse_solution, solution_text
-from scenecypher.planner.prompts.text_replies import ask_in_text
-from scenecypher.planner.prompts.worked import worked_examples
-from scenecypher.planner.sessions.method import CallTool, Decision, Memory, Solve, Turn
-from scenecypher.planner.sessions.reasoning_tools import tools_of
-from scenecypher.retriever.graph_api import CALLS
+from scenecypher.errors import ReplyRejected
+from scenecypher.planner.prompts import replies
+from scenecypher.planner.prompts.past import TurnForm, chat, turn_messages
+from scenecypher.planner.prompts.texts import environment_explanation, functions, prompts_beside, worked_examples
+from scenecypher.planner.sessions.method import Act, CallTool, Decision, Done, Memory, Solve, Think, Turn
+from scenecypher.planner.sessions.tools import tools_of
+from scenecypher.planner.vocabularies.vocabulary import DONE, vocabulary_named
+from scenecypher.retriever.graph_api import CALL_SETS, CALLS
 
+PROMPTS: Final = prompts_beside(__name__)
 FINISH: Final = "finish"
-
-SYSTEM: Final = """\
-You solve tasks about an environment that is described by a scene graph, of which nodes are things, places and the \
-agent, and links say where they are and what they join. You look at the graph by calls, one a reply, and get what each \
-gives as an observation. Never guess what the graph holds.
-
-The environment:
-{environment}
-
-The actions of the agent, for planning tasks:
-{actions}
-
-The calls:
-{calls}
-finish(solution): gives the solution and ends. {solution}
-
-Give every reply this form:
-{form}"""
 
 
 class React:
-    """Method that asks `model` for a thought and a call; `calls` are the names of its graph calls."""
+    """Method that asks `model` for a thought and a call; `name` is that of the set of its graph calls."""
 
-    def __init__(
-        self,
-        model: Model,
-        vocabulary: str,
-        calls: Sequence[str],
-        *,
-        tools: bool,
-        final: bool = True,
-        examples: bool = True,
-    ) -> None:
-        self._model, self._vocabulary, self._final, self._examples = model, vocabulary, final, examples
-        self._graph_calls = tuple(calls)
-        self._tools = dict(tools_of(vocabulary)) if tools else {}
+    def __init__(self, model: Model, vocabulary: str, name: str, *, final: bool = True, examples: bool = True) -> None:
+        self._model, self._vocabulary, self._name = model, vocabulary, name
+        self._final, self._examples = final, examples
+        self._graph_calls = CALL_SETS[name]
+        self._tools = dict(tools_of(vocabulary)) if name != "react-rwr" else {}
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
-        prompt = (*self._opening(memory), *turn_messages(memory.turns, TURNS))
-        return ask_in_text(self._model, prompt, self._read)
+        return replies.ask_in_text(self._model, chat(self._system(memory), memory, TURNS), self._read)
 
-    def _opening(self, memory: Memory) -> tuple[Message, Message]:
-        text = SYSTEM.format(
+    def _system(self, memory: Memory) -> str:
+        text = PROMPTS["react"].format(
             environment=environment_explanation(self._vocabulary),
             actions=memory.actions,
             calls=self._annotations(),
-            solution=SOLUTION_FORM,
-            form=FORM.format(example=self._example),
+            solution=replies.SOLUTION_FORM,
+            form=replies.STEP_FORM.format(example=self._example),
         )
         examples = worked_examples(self._name, self._vocabulary, memory.instruction) if self._examples else ""
-        return Message("system", "\n\n".join(filter(None, (text, examples)))), Message(
-            "user", f"Task: {memory.instruction}"
-        )
-
-    @property
-    def _name(self) -> str:
-        """Name of the method whose worked examples have these calls and tools."""
-        if self._graph_calls == ("expand",):
-            return "react-sg2"
-        return "react-limit" if self._tools else "react-rwr"
+        return "\n\n".join(filter(None, (text, examples)))
 
     @property
     def _example(self) -> str:
@@ -107,14 +72,14 @@ class React:
         return "\n".join([*graph_calls, *(tool.annotation for tool in self._tools.values())])
 
     def _read(self, text: str) -> Decision:
-        step = parse_step(text, self._example)
+        step = replies.parse_step(text, self._example)
         if step.name == FINISH:
-            return parse_solution(step.written, self._vocabulary, reason=step.thought, final=self._final)
-        check_known_call(step.name, (*self._graph_calls, *self._tools, FINISH))
+            return replies.parse_solution(step.written, self._vocabulary, reason=step.thought, final=self._final)
+        replies.check_known_call(step.name, (*self._graph_calls, *self._tools, FINISH))
         if step.name in self._tools:
-            return CallTool(step.name, parse_arguments(step, self._tools[step.name].arguments), step.thought)
+            return CallTool(step.name, replies.parse_arguments(step, self._tools[step.name].arguments), step.thought)
         names = ("node_id",) if CALLS[step.name].takes_node else ()
-        return CallTool(step.name, parse_arguments(step, names), step.thought)
+        return CallTool(step.name, replies.parse_arguments(step, names), step.thought)
 
 
 def _observation(_: Decision, turn: Turn) -> str:
@@ -122,11 +87,116 @@ def _observation(_: Decision, turn: Turn) -> str:
 
 
 def _call_text(call: CallTool) -> str:
-    written = ", ".join(map(written_argument, call.arguments.values()))
-    return str(ReActStep(call.reason, call.tool, written))
+    written = ", ".join(map(replies.written_argument, call.arguments.values()))
+    return str(replies.ReActStep(call.reason, call.tool, written))
 
 
 TURNS: Final = (
     TurnForm(CallTool, _call_text, _observation),
-    TurnForm(Solve, lambda it: str(ReActStep(it.reason, FINISH, solution_text(it))), _observation),
+    TurnForm(Solve, lambda it: str(replies.ReActStep(it.reason, FINISH, replies.solution_text(it))), _observation),
 )
+
+
+NAME: Final = "react-alfworld"
+
+
+_THINKS: Final = re.compile(r"think\s*(?::(.*)|\((.*)\))", re.DOTALL | re.IGNORECASE)
+_CALL: Final = re.compile(r"([A-Za-z_]\w*)\s*\((.*)\)\.?")
+
+
+class ReactAlfworld:
+    """Method that asks `model` for a thought or an action; `places` returns the names of the rooms."""
+
+    def __init__(
+        self, model: Model, vocabulary: str, places: Callable[[], tuple[str, ...]], *, examples: bool = True
+    ) -> None:
+        self._model, self._vocabulary, self._places, self._examples = model, vocabulary, places, examples
+        chosen = vocabulary_named(vocabulary)
+        self._approach = chosen.words.approach
+        left_out = {DONE, *([self._approach.look] if self._approach else [])}
+        known = (*chosen.operators, *chosen.macros)
+        self._names = (*(name for name in known if name not in left_out), DONE)
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """Return the next action and its tokens. Raises ReplyRejected after three unusable replies."""
+        reason = _last_thought(memory)
+        return replies.ask_in_text(self._model, self._prompt(memory), lambda text: self._read(text, reason))
+
+    def _prompt(self, memory: Memory) -> tuple[Message, ...]:
+        text = PROMPTS["react_alfworld"].format(
+            environment=environment_explanation(self._vocabulary),
+            actions=self._annotations(),
+            form=PROMPTS["react_alfworld_form"].format(example=self._example),
+        )
+        example = worked_examples(NAME, self._vocabulary, memory.instruction) if self._examples else ""
+        # The first view only: later observations are in the history.
+        opening = f"{memory.opening}\nYour task is to: {memory.instruction}"
+        forms = (
+            TurnForm(Act, self._written, self._turn_feedback),
+            TurnForm(Think, lambda it: f"> think: {it.thought}"),
+        )
+        system = "\n\n".join(filter(None, (text, example)))
+        return Message("system", system), Message("user", opening), *turn_messages(memory.turns, forms)
+
+    @property
+    def _example(self) -> str:
+        return f"{self._names[0]}(node_id)"
+
+    def _read(self, text: str, reason: str) -> Decision:
+        """Parse the first action of a reply; ignore observations that the model invents after it."""
+        first = _first_action(text)
+        thinks, called = _THINKS.fullmatch(first), _CALL.fullmatch(first.partition("\n")[0].strip())
+        thought = (thinks[1] or thinks[2] or "").strip() if thinks else ""
+        if thought:
+            return Think(thought)
+        if called is None:
+            raise ReplyRejected(
+                f"it is no action; reply in this form:\n{PROMPTS['react_alfworld_form'].format(example=self._example)}"
+            )
+        replies.check_known_call(called[1], self._names)
+        return self._action(called[1], called[2].strip(), reason)
+
+    def _action(self, name: str, written: str, reason: str) -> Decision:
+        if name == DONE:
+            return Done(reason)
+        approach = self._approach
+        if approach and name in approach.go and written.strip("\"'") not in self._places():
+            return Act(f"{approach.look}({written})", reason)
+        return Act(f"{name}({written})", reason)
+
+    def _annotations(self) -> str:
+        """Return the annotations of the actions, without the revealing action."""
+        lines = functions(self._vocabulary, "whole")
+        if self._approach is None:
+            return lines
+        offered = [line for line in lines.splitlines() if not line.startswith(f"{self._approach.look}(")]
+        return "\n".join([*offered, self._approach.words])
+
+    def _written(self, action: Act) -> str:
+        """Return an action as a reply; a revealing action appears as a walk."""
+        name, _, written = action.action.partition("(")
+        went = self._approach.go[0] if self._approach and name == self._approach.look else name
+        return f"> {went}({written}"
+
+    def _turn_feedback(self, _: Act, turn: Turn) -> str:
+        """Return the feedback in ALFWorld's words; a revealing action appears as a walk."""
+        if not turn.refused:
+            return turn.feedback
+        why = (
+            turn.feedback.replace(f"{self._approach.look}(", f"{self._approach.go[0]}(")
+            if self._approach
+            else turn.feedback
+        )
+        return f"Nothing happens: {why}."
+
+
+def _last_thought(memory: Memory) -> str:
+    """Return the thought of the turn before, if any."""
+    last = memory.turns[-1].decision if memory.turns else None
+    return last.thought if isinstance(last, Think) else ""
+
+
+def _first_action(text: str) -> str:
+    """Return the first action of a reply, without its prefix ``>``."""
+    before, *parts = re.split(r"^[ \t]*>", text, flags=re.MULTILINE)
+    return (parts or [before])[0].strip()

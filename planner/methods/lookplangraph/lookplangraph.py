@@ -18,76 +18,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.chat.structured_reply import ask_for
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.prompts.examples import examples
-from scenecypher.planner.prompts.functions import functions
 from scenecypher.planner.prompts.past import feedback, previous_actions
 from scenecypher.planner.prompts.terms import relation_terms, state_terms
+from scenecypher.planner.prompts.texts import examples, functions, prompts_beside
 from scenecypher.planner.sessions.method import Act, Decision, Done, Memory
 from scenecypher.planner.sessions.views import inspected_nodes
-from scenecypher.planner.vocabularies.registry import DONE, macros_of, operators_of, vocabulary_named
+from scenecypher.planner.vocabularies.vocabulary import DONE, macros_of, operators_of, vocabulary_named
 from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS
 
-SYSTEM: Final = """\
-You are a robot at work in a building, and choose one action at a time until an instruction is carried out. What you \
-know of the building is told you as a scene graph: places, assets (furniture and appliances, which stay where they \
-are), and objects, which are on or in assets or other objects and can be moved. {seeing}
-
-How to go about it:
-{advice}
-
-In the scene:
-{terms}
-
-The functions, with names of nodes as arguments:
-{functions}{done}
-
-Reply with one JSON object and nothing else:
-{{"reason": why you do this next, in one or two sentences,
- "action": {{"function_name": one of the functions,
-            "node": the node that it is done with, or null,
-            "relation": the relation where the function takes one, else null,
-            "destination": the second node where the function takes one, else null}}}}
-{examples}"""
-
-ASSETS: Final = "Being in a room, you know its assets."
-REMEMBERING: Final = "What is on or in something only a look shows ({looks})."
-UNCONFIRMED: Final = (
-    "An object that is not confirmed is merely remembered where it is; it may have been moved meanwhile."
-)
-KNOWING: Final = "Your room is shown as it is now, with all that is in it."
-SEEING: Final = "All that is in your room, and in the rooms behind its open doors, is shown as it is now."
-ALL_ROOMS: Final = "The whole building is told."
-WHOLE_NOW: Final = "The whole building is shown as it is now."
-ELSEWHERE: Final = "Of other rooms you are told what you used{seen} there{named}."
-NAMED: Final = ", and where things of the classes that the instruction names are{remembered}"
-STRUCTURE: Final = "Walls and the like are left out where nothing is on them."
-
-FIND: Final = "Find out which objects the instruction is about, and where they may be."
-LOOK: Final = (
-    "Go to rooms where they are remembered, or else where such things are usually kept.",
-    "Make sure that an object is where you remember it before you use it: look there. Look only where it matters.",
-    "If it is not there, look at assets near by, or where such a thing is usually kept.",
-)
-ONCE: Final = "Do not {looks} again what is marked inspected: that is refused."
-REARRANGE: Final = "Once the objects are found, bring each to where it shall be by rearrange."
-ONLY_TOLD: Final = "Use only names that stand in the scene. Never take for granted what is not told."
-CORRECTED: Final = "What has to be done first is done by itself, where it is one of these: {repairs}."
-UNCORRECTED: Final = "Nothing is done by itself: what has to be done first, you have to do yourself first."
-WHEN_DONE: Final = "Call done only when the scene shows that all is as the instruction wants it."
-
-SAY_DONE: Final = "\ndone(x): say that the instruction is carried out, as the scene now shows (x: any node)"
+PROMPTS: Final = prompts_beside(__name__)
 
 
-class Action(BaseModel):
+class Action(BaseModel, extra="forbid"):
     """The action of a reply."""
-
-    model_config = ConfigDict(extra="forbid")
 
     function_name: str
     node: str | None
@@ -95,10 +44,8 @@ class Action(BaseModel):
     destination: str | None
 
 
-class LookPlanGraphReply(BaseModel):
+class LookPlanGraphReply(BaseModel, extra="forbid", title="Reply"):
     """What the model answers."""
-
-    model_config = ConfigDict(extra="forbid", title="Reply")
 
     reason: str
     action: Action
@@ -148,50 +95,59 @@ def system_prompt(vocabulary: str, telling: Telling = IN_PAPER) -> str:
         f"\nExample {number}\n{example['prompt']}\nReply: {json.dumps(example['reply'], ensure_ascii=False)}"
         for number, example in enumerate(examples("lookplangraph", vocabulary) if telling.examples else (), 1)
     ]
-    return SYSTEM.format(
-        seeing=" ".join(_seeing(vocabulary, telling)),
-        advice="\n".join(f"- {line}" for line in _advice(vocabulary, telling)),
-        terms="\n".join(filter(None, (relation_terms(vocabulary, types=False), state_terms(vocabulary)))),
-        functions=functions(vocabulary, "stepwise"),
-        done="" if DONE in operators_of(vocabulary) else SAY_DONE,
-        examples="\n".join(shown),
-    ).rstrip()
+    return (
+        PROMPTS["system"]
+        .format(
+            seeing=" ".join(_seeing(vocabulary, telling)),
+            advice="\n".join(f"- {line}" for line in _advice(vocabulary, telling)),
+            terms="\n".join(filter(None, (relation_terms(vocabulary, types=False), state_terms(vocabulary)))),
+            functions=functions(vocabulary, "stepwise"),
+            done="" if DONE in operators_of(vocabulary) else PROMPTS["say_done"],
+            examples="\n".join(shown),
+        )
+        .rstrip()
+    )
 
 
 def _seeing(vocabulary: str, telling: Telling) -> Iterator[str]:
     """Yield what the robot sees, what it merely remembers, and what is left out."""
     looking = vocabulary_named(vocabulary).looking
     if telling.belief:
-        yield ALL_ROOMS if telling.whole else ASSETS
+        yield PROMPTS["all_rooms"] if telling.whole else PROMPTS["assets"]
         looks = sorted((LOOK_ACTIONS | looking.revealing) & {*operators_of(vocabulary)})
-        yield REMEMBERING.format(looks=" or ".join(looks))
+        yield PROMPTS["remembering"].format(looks=" or ".join(looks))
         if telling.priors:
-            yield UNCONFIRMED
+            yield PROMPTS["unconfirmed"]
     elif telling.whole:
-        yield WHOLE_NOW
+        yield PROMPTS["whole_now"]
     else:
-        yield SEEING if looking.whole_rooms else KNOWING
+        yield PROMPTS["seeing"] if looking.whole_rooms else PROMPTS["knowing"]
     if not telling.whole:
         remembered = " remembered" if telling.belief else ""
         tells_named = telling.named and telling.priors and not looking.whole_rooms
-        yield ELSEWHERE.format(
-            seen=" or saw" if telling.belief else "", named=NAMED.format(remembered=remembered) if tells_named else ""
+        yield PROMPTS["elsewhere"].format(
+            seen=" or saw" if telling.belief else "",
+            named=PROMPTS["named"].format(remembered=remembered) if tells_named else "",
         )
         if vocabulary_named(vocabulary).conventions.structure:
-            yield STRUCTURE
+            yield PROMPTS["structure"]
 
 
 def _advice(vocabulary: str, telling: Telling) -> Iterator[str]:
     """Yield the advice on how to go about a task."""
-    yield FIND
+    yield PROMPTS["find"]
     if telling.belief:
-        yield from LOOK
-        yield ONCE.format(looks=" or ".join(sorted(LOOK_ACTIONS & {*operators_of(vocabulary)})))
+        yield from PROMPTS["look"]
+        yield PROMPTS["once"].format(looks=" or ".join(sorted(LOOK_ACTIONS & {*operators_of(vocabulary)})))
     if "rearrange" in macros_of(vocabulary):
-        yield REARRANGE
-    yield ONLY_TOLD
-    yield CORRECTED.format(repairs=", ".join(repairing_actions(vocabulary))) if telling.fix else UNCORRECTED
-    yield WHEN_DONE
+        yield PROMPTS["rearrange"]
+    yield PROMPTS["only_told"]
+    yield (
+        PROMPTS["corrected"].format(repairs=", ".join(repairing_actions(vocabulary)))
+        if telling.fix
+        else PROMPTS["uncorrected"]
+    )
+    yield PROMPTS["when_done"]
 
 
 def repairing_actions(vocabulary: str) -> list[str]:

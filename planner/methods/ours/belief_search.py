@@ -14,8 +14,8 @@ from scenecypher.planner.prompts.layout import SceneLayout, is_confirmed
 from scenecypher.planner.sessions.method import Act
 from scenecypher.planner.symbolic.parts import part_of
 from scenecypher.planner.symbolic.plan import planning_state
-from scenecypher.planner.symbolic.required_actions import MAX_REPAIRS, PlanningState, with_repairs
-from scenecypher.planner.vocabularies.registry import operators_of, vocabulary_named
+from scenecypher.planner.symbolic.states import MAX_REPAIRS, PlanningState, with_repairs
+from scenecypher.planner.vocabularies.vocabulary import operators_of, vocabulary_named
 from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS
 from scenecypher.planner.worlds.perturbation import AFFORDED_RELATIONS
 from scenecypher.planner.worlds.usual_places import plain_class, usual_places

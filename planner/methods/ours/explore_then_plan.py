@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 import scenecypher.db.condition as c
 from scenecypher.chat.model import Message, Model, Usage
@@ -22,26 +22,23 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.text import ActionCall, parse_action
+from scenecypher.planner.methods.ours.asking_back import candidates, lost_classes
 from scenecypher.planner.methods.ours.belief_search import Belief
-from scenecypher.planner.methods.ours.goal_form import candidates, lost_classes
 from scenecypher.planner.methods.ours.goal_then_plan import GoalAsker, StatedGoal, stated_goal, told_end
 from scenecypher.planner.methods.ours.symbolic import MAX_PLANS, too_long
+from scenecypher.planner.prompts.texts import prompts_beside
 from scenecypher.planner.sessions.method import Act, Decision, Done, GiveUp, Memory
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanResult
-from scenecypher.planner.symbolic.room_order import order_by_rooms
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.symbolic.states import order_by_rooms
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS
 
-SYSTEM: Final = """\
-You say where things are likely to be in a home. Reply with one JSON object: "places", a list of ids of places to look \
-at, the likeliest first, at most ten."""
+PROMPTS: Final = prompts_beside(__name__)
 
 
-class PlacesForm(BaseModel):
+class PlacesForm(BaseModel, extra="forbid"):
     """Where the model would look."""
-
-    model_config = ConfigDict(extra="forbid")
 
     places: list[str]
 
@@ -151,7 +148,9 @@ def _ranked(model: Model, missing: Sequence[str], belief: Belief, instruction: s
         ]
     )
     try:
-        form, usage = ask_for(model, (Message("system", SYSTEM), Message("user", text)), PlacesForm)
+        form, usage = ask_for(
+            model, (Message("system", PROMPTS["where_things_are"]), Message("user", text)), PlacesForm
+        )
     except ReplyRejected as rejected:
         return (), Usage(rejected.prompt_tokens, rejected.completion_tokens)
     return tuple(dict.fromkeys(it for it in form.places if it in belief.graph)), usage

@@ -8,44 +8,24 @@ from __future__ import annotations
 
 from typing import Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, model_validator
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.chat.structured_reply import ask_for
 from scenecypher.planner.prompts.past import TurnForm, exchanges
+from scenecypher.planner.prompts.texts import prompts_beside
 from scenecypher.planner.sessions.method import Act, Ask, Decision, Done, GiveUp, Memory
 from scenecypher.retriever.retrieval import ROWS_SHOWN
 
-SYSTEM: Final = """\
-You control a robot in a home that you don't see: ask for what you need to know.
-
-Reply with one JSON object: "reason" (a sentence), "decision", and its "question" or "action" (else null). Decisions:
-- ask: a question in plain words about where things are and their states; at most {rows} rows answer it
-- act: an action below on ids, such as grab(soap_1001). Never guess an id. {checked}
-- done: the instruction is carried out
-- give_up: it can't be; say why
-
-Actions:
-{actions}
-
-{schema}"""
-
-
-CORRECTED: Final = """\
-What must come first is done by itself if a rule knows how; else nothing changes, and you are told what to mend."""
-CHECKED: Final = "Where its precondition does not hold nothing changes, and you are told what to mend."
-
-
+PROMPTS: Final = prompts_beside(__name__)
 TURNS: Final = (
     TurnForm(Ask, lambda it: f"{it.reason}\nasked: {it.question}", lambda _, turn: f"found: {turn.feedback}"),
     TurnForm(Act, lambda it: it.reason, lambda act, turn: _result(act.action, turn.feedback)),
 )
 
 
-class StepwiseReply(BaseModel):
+class StepwiseReply(BaseModel, extra="forbid", title="Reply"):
     """What the model answers."""
-
-    model_config = ConfigDict(extra="forbid", title="Reply")
 
     reason: str
     decision: Literal["ask", "act", "done", "give_up"]
@@ -80,8 +60,8 @@ def prompt(memory: Memory, *, fix: bool = False) -> tuple[Message, Message]:
     lines += [f"{number}. " + "\n".join(filter(None, pair)) for number, pair in enumerate(told, 1)]
     lines += [f"Now:\n{memory.view}"] if memory.view else []
     lines.append(f"Step {len(memory.turns) + 1}: decide.")
-    checked = CORRECTED if fix else CHECKED
-    system = SYSTEM.format(actions=memory.actions, schema=memory.schema, rows=ROWS_SHOWN, checked=checked)
+    checked = PROMPTS["stepwise_corrected"] if fix else PROMPTS["stepwise_checked"]
+    system = PROMPTS["stepwise"].format(actions=memory.actions, schema=memory.schema, rows=ROWS_SHOWN, checked=checked)
     return Message("system", system), Message("user", "\n\n".join(lines))
 
 

@@ -10,7 +10,7 @@ from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.sessions.goal_check import missing_goals, steps_of
 from scenecypher.planner.sessions.method import Act, Decision, Done, GiveUp, Memory
 from scenecypher.planner.symbolic.plan import PlanResult
-from scenecypher.planner.symbolic.required_actions import RequiredAction
+from scenecypher.planner.symbolic.states import RequiredAction
 
 MAX_PLANS: Final = 5
 """Limit of plans for one task; reaching it means that the scene does not behave as its operators state."""

@@ -20,21 +20,20 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, model_validator
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.chat.structured_reply import ask_for
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.prompts.functions import functions
 from scenecypher.planner.prompts.past import TurnForm, exchanges
 from scenecypher.planner.prompts.terms import relation_terms, state_terms
-from scenecypher.planner.prompts.worked import worked_examples
-from scenecypher.planner.sessions.graph_tools import REHEARSED
+from scenecypher.planner.prompts.texts import functions, prompts_beside, worked_examples
 from scenecypher.planner.sessions.method import CallTool, Decision, Done, GiveUp, Memory, Solve, Turn
-from scenecypher.planner.sessions.views import CONTRACT, EXPAND
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.sessions.tools import REHEARSED
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
+PROMPTS: Final = prompts_beside(__name__)
 VERIFY: Final = "verify_plan"
 """The call of both stages in the paper: it ends the search, and tries a plan."""
 CONFIRM: Final = "verify_graph"
@@ -42,83 +41,16 @@ CONFIRM: Final = "verify_graph"
 MAX_PLANS: Final = 5
 """Plans that are verified at most: SayPlan has such a limit, but no paper gives its number."""
 
-ROLE: Final = """\
-You plan the work of a robot in a building, of which you see a graph. At first it shows the rooms alone.
-"""
 
-SEARCHER: Final = """\
-You search the graph of a building for the things that an instruction is about, by expanding and contracting rooms. At \
-first the graph shows the rooms alone. A plan is made later, on what you leave shown.
-"""
-
-PLANNER: Final = """\
-You plan the work of a robot in a building, step by step, from the part of its graph that matters.
-"""
-
-SEARCH: Final = f"""\
-Look for what the instruction is about:
-- {EXPAND}(room): show what is in a room
-- {CONTRACT}(room): hide it again; hide rooms that do not matter, so that the graph stays small
-Only rooms can be expanded.
-"""
-
-TERMS: Final = """\
-In the graph, a link [x, type, y] says:
-{relations}
-States:
-{states}
-"""
-
-PLAN: Final = """\
-Plan with these functions only, with names of nodes as arguments:
-{functions}
-{tried}If the instruction is a question, the plan is one call that gives the answer in as few words as possible: \
-answer(words)
-"""
-
-TRIED: Final = """\
-The plan is tried on a simulator of the graph. Where a step can't be carried out you are told why: mend the plan then.
-"""
-
-WHOLE_FORM: Final = """\
-Reply with one JSON object and nothing else:
-{"chain_of_thought": [your thoughts, step by step], "reasoning": why this comes next,
- "mode": "exploring" or "planning",
- "command": {"command_name": function, "node_name": room} while exploring, else null,
- "plan": [the function calls in their order] when planning, else null}"""
-
-SEARCH_FORM: Final = f"""\
-When all that matters is shown, say so with {VERIFY}() and null for the node.
-
-Reply with one JSON object and nothing else:
-{{"chain_of_thought": [your thoughts, step by step], "reasoning": why this comes next,
- "command": {{"command_name": function, "node_name": room or null}}}}"""
-
-PLAN_FORM: Final = """\
-Reply with one JSON object and nothing else:
-{"chain_of_thought": [your thoughts, step by step], "plan": [the function calls in their order]}"""
-
-
-SEARCHED: Final = """
-An example of a reply:
-{"chain_of_thought": ["the mail lies in the hall, which is shown", "the porch, which is shown, holds nothing of use", \
-"the tray may be in the studio"], "reasoning": "the studio is not shown yet",
- "command": {"command_name": "expand_node", "node_name": "studio-1"}}"""
-
-
-class Command(BaseModel):
+class Command(BaseModel, extra="forbid"):
     """A search command."""
-
-    model_config = ConfigDict(extra="forbid")
 
     command_name: str
     node_name: str | None
 
 
-class SayPlanReply(BaseModel):
+class SayPlanReply(BaseModel, extra="forbid", title="Reply"):
     """What the model answers in SayPlan."""
-
-    model_config = ConfigDict(extra="forbid", title="Reply")
 
     chain_of_thought: list[str]
     reasoning: str
@@ -135,20 +67,16 @@ class SayPlanReply(BaseModel):
         return self
 
 
-class SearchReply(BaseModel):
+class SearchReply(BaseModel, extra="forbid", title="Searched"):
     """What the model answers in Lite's search."""
-
-    model_config = ConfigDict(extra="forbid", title="Searched")
 
     chain_of_thought: list[str]
     reasoning: str
     command: Command
 
 
-class LitePlanReply(BaseModel):
+class LitePlanReply(BaseModel, extra="forbid", title="PlanReply"):
     """What the model answers in Lite's planning."""
-
-    model_config = ConfigDict(extra="forbid", title="PlanReply")
 
     chain_of_thought: list[str]
     plan: list[str]
@@ -180,9 +108,13 @@ class SayPlan:
 
     def _system(self, memory: Memory) -> str:
         own = vocabulary_named(self._vocabulary).words.sayplan_actions
-        plan = PLAN.format(functions=memory.actions if own is None else own, tried=TRIED if self._verifies else "")
+        plan = PROMPTS["plan"].format(
+            functions=memory.actions if own is None else own, tried=PROMPTS["tried"] if self._verifies else ""
+        )
         examples = worked_examples("sayplan", self._vocabulary, memory.instruction) if self._examples else ""
-        return "\n".join((ROLE, SEARCH, plan, WHOLE_FORM, *([f"\n{examples}"] if examples else [])))
+        return "\n".join(
+            (PROMPTS["role"], PROMPTS["search"], plan, PROMPTS["whole_form"], *([f"\n{examples}"] if examples else []))
+        )
 
 
 class SayPlanLite:
@@ -205,7 +137,17 @@ class SayPlanLite:
         parts += [f"The last command:\n{line}" for line in [*_turn_lines(memory.turns[-1:])]]
         reply, usage = ask_for(
             self._model,
-            _messages("\n".join((SEARCHER, SEARCH, SEARCH_FORM, SEARCHED if self._examples else "")).rstrip(), parts),
+            _messages(
+                "\n".join(
+                    (
+                        PROMPTS["searcher"],
+                        PROMPTS["search"],
+                        PROMPTS["search_form"],
+                        PROMPTS["searched"] if self._examples else "",
+                    )
+                ).rstrip(),
+                parts,
+            ),
             SearchReply,
         )
         if reply.command.command_name in {VERIFY, CONFIRM}:
@@ -216,10 +158,10 @@ class SayPlanLite:
         parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
         tried = [turn for turn in memory.turns[-1:] if _is_call(turn, VERIFY) or turn.decision is None]
         parts += [f"The last plan:\n{line}" for line in [*_turn_lines(tried)]]
-        actions = PLAN.format(functions=functions(self._vocabulary, "whole"), tried=TRIED)
+        actions = PROMPTS["plan"].format(functions=functions(self._vocabulary, "whole"), tried=PROMPTS["tried"])
         example = vocabulary_named(self._vocabulary).words.sayplan_example if self._examples else None
         terms = graph_terms(self._vocabulary)
-        system = "\n".join((PLANNER, terms, actions, PLAN_FORM, *([example] if example else [])))
+        system = "\n".join((PROMPTS["planner"], terms, actions, PROMPTS["plan_form"], *([example] if example else [])))
         reply, usage = ask_for(self._model, _messages(system, parts), LitePlanReply)
         return _parse_answer(reply.plan) or CallTool(VERIFY, {"plan": reply.plan}), usage
 
@@ -227,7 +169,7 @@ class SayPlanLite:
 def graph_terms(vocabulary: str) -> str:
     """Return the links and states of the graph in words (appendix F-4)."""
     relations, states = relation_terms(vocabulary, types=True), state_terms(vocabulary)
-    return TERMS.format(relations=relations or "that x is joined with y as the type says", states=states)
+    return PROMPTS["terms"].format(relations=relations or "that x is joined with y as the type says", states=states)
 
 
 def decide_after_plan(memory: Memory) -> Decision | None:

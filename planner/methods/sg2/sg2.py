@@ -9,166 +9,155 @@ paper is silent or differs:
 - in vocabularies without a reasoning tool the TOOL mode is left out (VirtualHome has none in the paper);
 - a solution that contains actions is a plan, any other an answer;
 - with ``stepwise`` a refused action is fed back, and another solution may follow (the paper executes without feedback).
+
+SG2-limit (SG2, "SG2 v.s. ReAct") has a ReAct-limit agent, with its own context, as the Retriever. It answers each query
+by ``get_neighbors`` and ``get_attrs`` only, and writes no code. Ours: its prompt has the query, the environment and the
+schema (the paper's Retriever has the schema too), it ends by ``answer(text)``, or without an answer after `MAX_CALLS`
+calls.
 """
 
 from __future__ import annotations
 
-from typing import Final, Literal, cast
-
-from pydantic import BaseModel, ConfigDict, ValidationError
+import json
+from dataclasses import dataclass
+from typing import Final
 
 from scenecypher.chat.model import Message, Model, Usage
-from scenecypher.errors import ReplyRejected
-from scenecypher.planner.prompts.explanations import environment_explanation
-from scenecypher.planner.prompts.past import TurnForm, turn_messages, under
-from scenecypher.planner.prompts.solution import FORM, parse_solution, solution_text
-from scenecypher.planner.prompts.text_replies import ask_in_text, format_sections, required_section
-from scenecypher.planner.prompts.worked import worked_examples
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.errors import RejectedError, ReplyRejected
+from scenecypher.planner.prompts import replies
+from scenecypher.planner.prompts.past import TurnForm, chat, under
+from scenecypher.planner.prompts.texts import environment_explanation, prompts_beside, worked_examples
 from scenecypher.planner.sessions.method import Ask, CallTool, Decision, Memory, Solve
-from scenecypher.planner.sessions.reasoning_tools import TOOL_CALLER, tools_of, tools_text
+from scenecypher.planner.sessions.recipe import SceneAccess
+from scenecypher.planner.sessions.tools import TOOL_CALLER, tools_of, tools_text
+from scenecypher.retriever.graph_api import CALL_SETS, CALLS, GraphApi, run_call
+from scenecypher.retriever.retrieval import Retrieval
+from scenecypher.retriever.schema_text import schema_text
 
-SYSTEM: Final = """\
-You solve tasks about an environment that is described by a scene graph. You know the schema of the graph, not the \
-graph: work together with a Retriever, which answers queries from the graph{helper}. Never guess what the graph holds; \
-query for all that you need, before you use it.
+PROMPTS: Final = prompts_beside(__name__)
+MAX_CALLS: Final = 30
+"""Limit of calls for one query."""
+ANSWER: Final = "answer"
+LIMITED: Final = CALL_SETS["react-limit"]
 
-The environment:
-{environment}
-
-The schema of the scene graph:
-{schema}
-
-The actions of the agent, for planning tasks:
-{actions}
-
-You reply in one of {count} modes:
-{modes}
-
-Give every reply this form:
-{form}"""
-
-QUERY_MODE: Final = "QUERY: think about which information the next step needs, and query the Retriever for it."
-TOOL_MODE: Final = "TOOL: have one of the functions below called, to settle a part of the task."
-AT_ONCE: Final = "\nAsk in one QUERY for all that you know you need, even if it is about several things."
-SOLUTION_MODE: Final = "SOLUTION: give the solution. It ends the conversation: only give it when it is whole."
-QUERY_CONTENT: Final = (
-    "Of a QUERY: the query, in one sentence that stands for itself and says which attributes you need, "
-    "in the words of the schema."
-)
-TOOL_CONTENT: Final = (
-    "Of a TOOL: the function's name and the value of every argument; all values must come from the scene graph."
-)
-FORM_OF_REPLY: Final = """\
-[Explanation]
-Why you reply so, briefly.
-
-[Mode]
-One of {names}.
-
-[Content]
-{contents}"""
 TURNS: Final = (
     TurnForm(
         Ask,
-        lambda it: format_sections(explanation=it.reason, mode="QUERY", content=it.question),
+        lambda it: replies.format_sections(explanation=it.reason, mode="QUERY", content=it.question),
         under("The Retriever's answer:"),
     ),
     TurnForm(
         CallTool,
-        lambda it: format_sections(explanation=it.reason, mode="TOOL", content=str(it.arguments["message"])),
+        lambda it: replies.format_sections(explanation=it.reason, mode="TOOL", content=str(it.arguments["message"])),
         under("The result of the tool:"),
     ),
     TurnForm(
         Solve,
-        lambda it: format_sections(explanation=it.reason, mode="SOLUTION", content=solution_text(it)),
+        lambda it: replies.format_sections(explanation=it.reason, mode="SOLUTION", content=replies.solution_text(it)),
         under("What came of it:"),
     ),
 )
 
 
-class TaskPlannerReply(BaseModel):
-    """Reply of the Task Planner (SG2, "Reasoner Module")."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    explanation: str
-    mode: Literal["QUERY", "TOOL", "SOLUTION"]
-    content: str
-
-
+@dataclass(frozen=True, slots=True)
 class Sg2:
-    """Method that asks the Task Planner's `model`; `stepwise` as in the module's docstring."""
+    """Method that asks the Task Planner's `model`; if not `final`, it is ``stepwise``."""
 
-    def __init__(
-        self, model: Model, vocabulary: str, *, stepwise: bool = False, examples: bool = True, at_once: bool = False
-    ) -> None:
-        self._model, self._vocabulary, self._final = model, vocabulary, not stepwise
-        self._examples, self._at_once = examples, at_once
+    model: Model
+    vocabulary: str
+    final: bool = True
+    examples: bool = True
+    at_once: bool = False
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
-        return ask_in_text(self._model, self._prompt(memory), self._read)
+        return replies.ask_in_text(self.model, chat(self._system(memory), memory, TURNS), self._read)
 
-    def _prompt(self, memory: Memory) -> tuple[Message, ...]:
-        system = Message(
-            "system", system_text(memory, self._vocabulary, examples=self._examples, at_once=self._at_once)
+    @property
+    def _modes(self) -> tuple[str, ...]:
+        return ("query", "tool", "solution") if tools_of(self.vocabulary) else ("query", "solution")
+
+    def _system(self, memory: Memory) -> str:
+        has_tools, modes = "tool" in self._modes, (PROMPTS[f"{mode}_mode"] for mode in self._modes)
+        numbered = "\n".join(f"{number}. {mode}" for number, mode in enumerate(modes, 1))
+        text = PROMPTS["system"].format(
+            helper=", and a tool executor" if has_tools else "",
+            environment=environment_explanation(self.vocabulary),
+            schema=memory.schema,
+            actions=memory.actions,
+            count=len(self._modes),
+            modes=numbered + (PROMPTS["at_once"] if self.at_once else ""),
+            form=self._form,
         )
-        return system, Message("user", f"Task: {memory.instruction}"), *turn_messages(memory.turns, TURNS)
+        tools = f"The functions:\n{tools_text(self.vocabulary)}" if has_tools else ""
+        of = self.vocabulary, memory.instruction, memory.examples
+        return "\n\n".join(filter(None, (text, tools, worked_examples("sg2", *of) if self.examples else "")))
+
+    @property
+    def _form(self) -> str:
+        """The form of a reply, as text for the model."""
+        contents = (PROMPTS[f"{mode}_content"].format(form=replies.SOLUTION_FORM) for mode in self._modes)
+        *names, last = map(str.upper, self._modes)
+        return PROMPTS["form_of_reply"].format(names=f"{', '.join(names)} and {last}", contents="\n".join(contents))
 
     def _read(self, text: str) -> Decision:
-        reply = parse_reply(text, self._vocabulary)
-        match reply.mode:
+        """Parse a reply. Raises ReplyRejected if a part is missing or the mode is unknown."""
+        said = replies.required_section(text, "mode", self._form).upper().strip(" *.`")
+        mode = said.replace("TOOL-CALL", "TOOL").replace("TOOL CALL", "TOOL")
+        if mode == "TOOL" and not tools_of(self.vocabulary):
+            raise ReplyRejected("there are no tools in this environment; choose QUERY or SOLUTION")
+        reason, content = (replies.required_section(text, name, self._form) for name in ("explanation", "content"))
+        match mode:
             case "QUERY":
-                return Ask(reply.content, reply.explanation)
+                return Ask(content, reason)
             case "TOOL":
-                return CallTool(TOOL_CALLER, {"message": reply.content}, reply.explanation)
+                return CallTool(TOOL_CALLER, {"message": content}, reason)
             case "SOLUTION":
-                return parse_solution(reply.content, self._vocabulary, reason=reply.explanation, final=self._final)
+                return replies.parse_solution(content, self.vocabulary, reason=reason, final=self.final)
+        raise ReplyRejected(f"its mode is {mode[:40]!r}; reply in this form:\n{self._form}")
 
 
-def system_text(memory: Memory, vocabulary: str, *, examples: bool = True, at_once: bool = False) -> str:
-    """Return the Task Planner's system message: environment, schema, actions, modes, tools, form and examples."""
-    has_tools = bool(tools_of(vocabulary))
-    modes = [QUERY_MODE, TOOL_MODE, SOLUTION_MODE] if has_tools else [QUERY_MODE, SOLUTION_MODE]
-    text = SYSTEM.format(
-        helper=", and a tool executor" if has_tools else "",
-        environment=environment_explanation(vocabulary),
-        schema=memory.schema,
-        actions=memory.actions,
-        count=len(modes),
-        modes="\n".join(f"{number}. {mode}" for number, mode in enumerate(modes, 1)) + (AT_ONCE if at_once else ""),
-        form=reply_form(vocabulary),
-    )
-    tools = f"The functions:\n{tools_text(vocabulary)}" if has_tools else ""
-    worked = worked_examples("sg2", vocabulary, memory.instruction, memory.examples) if examples else ""
-    return "\n\n".join(filter(None, (text, tools, worked)))
+@dataclass(frozen=True, slots=True)
+class LimitedRetriever:
+    """Retriever of a session, which answers questions by two graph calls."""
 
+    access: SceneAccess
 
-def reply_form(vocabulary: str) -> str:
-    """Return the form of a reply, as text for the model."""
-    has_tools = bool(tools_of(vocabulary))
-    contents = [QUERY_CONTENT, *([TOOL_CONTENT] if has_tools else []), f"Of a SOLUTION: the solution. {FORM}"]
-    names = "QUERY, TOOL and SOLUTION" if has_tools else "QUERY and SOLUTION"
-    return FORM_OF_REPLY.format(names=names, contents="\n".join(contents))
+    def ask(self, question: str, scene: SceneInfo) -> Retrieval:
+        """Return the answer, or a refusal. Raises RejectedError if the agent's replies are unusable."""
+        api, usage = GraphApi(self.access.reader), Usage()
+        messages: tuple[Message, ...] = (self._system(scene), Message("user", f"Query: {question}"))
+        for _ in range(MAX_CALLS):
+            step, usage = replies.ask_in_text(self.access.model, messages, _read_call, spent=usage)
+            if step.name == ANSWER:
+                return Retrieval(question, "answered", step.written.strip("\"'` "), (), usage)
+            result = f"Observation: {_observation(api, step)}"
+            messages = (*messages, Message("assistant", str(step)), Message("user", result))
+        return Retrieval(question, "refused", f"no answer was found within {MAX_CALLS} calls; ask for less", (), usage)
 
-
-def parse_reply(text: str, vocabulary: str) -> TaskPlannerReply:
-    """Parse a reply. Raises ReplyRejected if a part is missing or the mode is unknown."""
-    shape = reply_form(vocabulary)
-    mode = (
-        required_section(text, "mode", shape)
-        .upper()
-        .strip(" *.`")
-        .replace("TOOL-CALL", "TOOL")
-        .replace("TOOL CALL", "TOOL")
-    )
-    if mode == "TOOL" and not tools_of(vocabulary):
-        raise ReplyRejected("there are no tools in this environment; choose QUERY or SOLUTION")
-    try:
-        return TaskPlannerReply(
-            explanation=required_section(text, "explanation", shape),
-            mode=cast("Literal['QUERY', 'TOOL', 'SOLUTION']", mode),
-            content=required_section(text, "content", shape),
+    def _system(self, scene: SceneInfo) -> Message:
+        occurring, vocabulary = self.access.reader.enumerator.of(scene), scene.vocabulary
+        text = PROMPTS["limit_system"].format(
+            environment=environment_explanation(vocabulary),
+            schema=self.access.schema or schema_text(occurring, vocabulary=vocabulary, names=False),
+            calls="\n".join(f"{name}(node_id): {CALLS[name].description}" for name in LIMITED),
+            form=replies.STEP_FORM.format(example="get_attrs(node_id)"),
         )
-    except ValidationError as error:
-        raise ReplyRejected(f"its mode is {mode[:40]!r}; reply in this form:\n{shape}") from error
+        return Message("system", text)
+
+
+def _observation(api: GraphApi, step: replies.ReActStep) -> str:
+    """Return the result of a call as JSON, or the reason of its rejection."""
+    try:
+        return json.dumps(run_call(api, step.name, replies.parse_arguments(step, ("node_id",))), ensure_ascii=False)
+    except RejectedError as rejected:
+        return str(rejected)
+
+
+def _read_call(text: str) -> replies.ReActStep:
+    step = replies.parse_step(text, "get_attrs(node_id)")
+    replies.check_known_call(step.name, (*LIMITED, ANSWER))
+    if step.name == ANSWER and not step.written:
+        raise ReplyRejected("the answer is empty; give it between the brackets")
+    return step

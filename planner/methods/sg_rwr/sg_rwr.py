@@ -1,207 +1,260 @@
-"""SG-RwR (Reason-while-Retrieve): the Reasoner, which queries, writes code over tools, and sums up (2.3, 2.5, Table 4).
+"""SG-RwR (Reason-while-Retrieve): Reasoner, Retriever and SingleCoder (2.2 to 2.5, 4.2, tables 4 and 5).
 
-Analysis is free text under [Explanation] and never reaches the Retriever; code runs in the sandbox, with the reasoning
-tools but not the graph. Code that contains "assume" or "assuming" is rejected (2.5); an error of the code is fed back,
-and the next reply corrects it (self-debugging). `sg-rwr-fs` adds task-level examples, and `sg-rwr-alg` a description of
-the method as well ("Few-shot SG-RwR"). In `rwr-text` neither agent writes code, and a translator turns the plan into
-actions (4.2). Ours: an [Answer] instead of [Actions] for questions; ``stepwise`` as in
-`scenecypher.planner.methods.sg2.sg2`; a translator that is asked once, after the Reasoner has ended.
+The Reasoner queries, writes code over tools, and sums up. Its analysis is free text under [Explanation] and never
+reaches the Retriever; code runs in the sandbox, with the reasoning tools but not the graph. Code that contains "assume"
+or "assuming" is rejected (2.5); an error of the code is fed back, and the next reply corrects it (self-debugging).
+`sg-rwr-fs` adds task-level examples, and `sg-rwr-alg` a description of the method as well ("Few-shot SG-RwR"). In
+`rwr-text` neither agent writes code, and a translator turns the plan into actions (4.2).
+
+The Retriever writes queries, checks their results itself, and sums up (2.4, 2.5). There is no Verifier: a reply with
+``INFO RETRIEVED`` ends it, any other is a query to run.
+
+SingleCoder (4.2) is one program for the whole task, which may call the tools and ``query(cypher)``; its prompt has the
+information of Reasoner and Retriever, but no conversation, and the output of the program is the solution. A failed
+program is rewritten given its error.
+
+Ours: Cypher instead of Python over NetworkX; an [Answer] instead of [Actions] for questions; ``stepwise`` as in
+`scenecypher.planner.methods.sg2.sg2`; a translator that is asked once, after the Reasoner has ended; the Retriever has
+`MAX_QUERIES` attempts, while the paper iterates until a program runs; a program whose output is no solution counts as
+failed, and after `MAX_PROGRAMS` programs the task is given up.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from scenecypher.chat.clean import clean_cypher
 from scenecypher.chat.model import Message, Model, Usage
-from scenecypher.errors import ReplyRejected
-from scenecypher.planner.prompts.explanations import environment_explanation
-from scenecypher.planner.prompts.past import TurnForm, turn_messages, under
-from scenecypher.planner.prompts.solution import FORM, parse_solution, solution_text
-from scenecypher.planner.prompts.text_replies import (
-    ask_in_text,
-    extract_program,
-    format_sections,
-    parse_sections,
-    said_before,
-)
-from scenecypher.planner.prompts.worked import required_examples
-from scenecypher.planner.sessions.method import Ask, CallTool, Decision, Memory, Solve
-from scenecypher.planner.sessions.reasoning_tools import PYTHON, tools_text
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.errors import RejectedError, ReplyRejected
+from scenecypher.planner.prompts import replies
+from scenecypher.planner.prompts.past import TurnForm, chat, under
+from scenecypher.planner.prompts.texts import environment_explanation, prompts_beside, required_examples
+from scenecypher.planner.sessions.method import Ask, CallTool, Decision, GiveUp, Memory, Solve, Turn
+from scenecypher.planner.sessions.recipe import SceneAccess
+from scenecypher.planner.sessions.tools import PROGRAM, PYTHON, has_failed, tools_text
+from scenecypher.retriever.retrieval import ROWS_SHOWN, Retrieval, rows_text
+from scenecypher.retriever.schema_text import schema_text
 
 Shots: TypeAlias = Literal["", "fs", "alg"]
 
+PROMPTS: Final = prompts_beside(__name__)
 TERMINATE: Final = "TASK TERMINATE"
 ASSUMPTION: Final = re.compile("assum(?:e|ing|ption)", re.IGNORECASE)
 """Words that indicate invented scene information (SG-RwR, 2.5)."""
+MAX_QUERIES: Final = 6
+END_MARK: Final = "INFO RETRIEVED"
+MAX_PROGRAMS: Final = 5
 
-SYSTEM: Final = """\
-You plan and reason about an environment, together with a Retriever, which gets information from the graph of the \
-environment for you. You know the schema of the graph, not the graph: find out by queries what you need, step by step, \
-until the task is solved.
 
-The environment:
-{environment}
+# --- the Reasoner
 
-The schema of the scene graph:
-{schema}
-
-The actions of the agent:
-{actions}
-
-Guidance:
-- Solve the task step by step: find out which next step brings you closer to the solution.
-- If it needs information of the graph, raise a query in words; the Retriever's answer is sent to you.
-{coding}
-- A query is clear, stands for itself, can be answered by going through the graph, and uses the terms of the schema. \
-{asking}
-- When the task is solved, sum up and write TASK TERMINATE in a paragraph of its own; only when the solution is whole.
-{forms}"""
-
-STEP_BY_STEP: Final = "Ask one simple thing at a time."
-AT_ONCE: Final = "Ask at once for all that you know you need, even if it is about several things."
-CODING: Final = """\
-- If you know enough for the next step, reason, or write Python code that settles it and prints the result, briefly \
-explained; what it prints is sent to you. Write down only what was retrieved: no values of your own. Import nothing."""
-USING: Final = "\n- The functions below are there for code. Use them wherever they fit."
-THINKING: Final = "- If you know enough for the next step, reason in words."
-QUERY_FORM: Final = """\
-- A query has this form:
-[Explanation]
-Why you need it.
-[Query]
-The query to the Retriever."""
-CODE_FORM: Final = """\
-- Code has this form:
-[Explanation]
-What it does.
-[Code]
-```python
-the program
-```"""
-SUMMARY_FORM: Final = f"""\
-- The solution has this form:
-[Summary]
-How the task was solved.
-[Actions]
-[ACTION1, ACTION2, ...] (of a question: [Answer] in place of [Actions], and the answer alone)
-
-{TERMINATE}"""
-TEXT_FORM: Final = f"""\
-- The solution has this form:
-[Summary]
-How the task was solved.
-[Plan]
-What the agent does, step by step, in words (of a question: [Answer] in place of [Plan], and the answer alone)
-
-{TERMINATE}"""
-TRANSLATOR: Final = """\
-You write a plan in words as the actions that an agent can carry out.
-
-The actions:
-{actions}
-
-{form}"""
 TURNS: Final = (
     TurnForm(
         Ask,
-        lambda it: format_sections(explanation=it.reason, query=it.question),
+        lambda it: replies.format_sections(explanation=it.reason, query=it.question),
         under("The Retriever's answer:"),
     ),
     TurnForm(
         CallTool,
-        lambda it: format_sections(explanation=it.reason, code=f"```python\n{it.arguments['code']}\n```"),
+        lambda it: replies.format_sections(explanation=it.reason, code=_fenced(it)),
         under("The output of the code:"),
     ),
     TurnForm(
         Solve,
-        lambda it: f"{format_sections(summary=it.reason, actions=solution_text(it))}\n\n{TERMINATE}",
+        lambda it: f"{replies.format_sections(summary=it.reason, actions=replies.solution_text(it))}\n\n{TERMINATE}",
         under("What came of it:"),
     ),
 )
 
 
-class SgRwr:
-    """Method that asks the Reasoner's `model`; without `code` it is RwR-Text."""
+def _fenced(call: CallTool) -> str:
+    return f"```python\n{call.arguments['code']}\n```"
 
-    def __init__(
-        self,
-        model: Model,
-        vocabulary: str,
-        *,
-        shots: Shots = "",
-        code: bool = True,
-        stepwise: bool = False,
-        at_once: bool = False,
-    ) -> None:
-        self._model, self._vocabulary, self._at_once = model, vocabulary, at_once
-        self._shots, self._code, self._final = shots, code, not stepwise
+
+@dataclass(frozen=True, slots=True)
+class SgRwr:
+    """Method that asks the Reasoner's `model`; without `code` it is RwR-Text. If not `final`, it is stepwise."""
+
+    model: Model
+    vocabulary: str
+    shots: Shots = ""
+    code: bool = True
+    final: bool = True
+    at_once: bool = False
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next decision and tokens. Raises ReplyRejected after three unusable replies, and InputError."""
-        decision, usage = ask_in_text(self._model, self._prompt(memory), self._read)
+        decision, usage = replies.ask_in_text(self.model, chat(self._system(memory), memory, TURNS), self._read)
         if isinstance(decision, str):
             return self._translate(decision, memory, spent=usage)
         return decision, usage
 
-    def _prompt(self, memory: Memory) -> tuple[Message, ...]:
-        said = turn_messages(memory.turns, TURNS)
-        return Message("system", self._system(memory)), Message("user", f"Task: {memory.instruction}"), *said
-
     def _system(self, memory: Memory) -> str:
-        forms = (QUERY_FORM, CODE_FORM, SUMMARY_FORM) if self._code else (QUERY_FORM, TEXT_FORM)
-        tools = tools_text(self._vocabulary) if self._code else ""
-        coding = CODING + (USING if tools else "") if self._code else THINKING
-        text = SYSTEM.format(
-            environment=environment_explanation(self._vocabulary),
+        forms = ("query_form", "code_form", "summary_form") if self.code else ("query_form", "text_form")
+        tools = tools_text(self.vocabulary) if self.code else ""
+        coding = PROMPTS["coding"] + (PROMPTS["using"] if tools else "") if self.code else PROMPTS["thinking"]
+        text = PROMPTS["system"].format(
+            environment=environment_explanation(self.vocabulary),
             schema=memory.schema,
             actions=memory.actions,
             coding=coding,
-            asking=AT_ONCE if self._at_once else STEP_BY_STEP,
-            forms="\n".join(forms),
+            asking=PROMPTS["at_once" if self.at_once else "step_by_step"],
+            forms="\n".join(PROMPTS[form] for form in forms),
         )
-        of = self._vocabulary, memory.instruction, memory.examples
-        examples = required_examples("tasks", *of) if self._shots else ""
-        method = required_examples("algorithm", *of) if self._shots == "alg" else ""
-        parts = (text, tools and f"The functions:\n{tools}", method, examples)
-        return "\n\n".join(filter(None, parts))
+        of = self.vocabulary, memory.instruction, memory.examples
+        examples = required_examples("tasks", *of) if self.shots else ""
+        method = required_examples("algorithm", *of) if self.shots == "alg" else ""
+        return "\n\n".join(filter(None, (text, tools and f"The functions:\n{tools}", method, examples)))
 
     def _read(self, text: str) -> Decision | str:
         """Return a decision, or for RwR-Text the plan in words. Raises ReplyRejected."""
-        parts = parse_sections(text)
+        parts = replies.parse_sections(text)
         if TERMINATE in text:
             return self._solution({name: part.replace(TERMINATE, "").strip() for name, part in parts.items()})
-        if "code" in parts and self._code:
-            return _python_call(extract_program(parts["code"]), said_before(text, "code"))
+        if "code" in parts and self.code:
+            return _python_call(replies.extract_program(parts["code"]), replies.said_before(text, "code"))
         if parts.get("query"):
-            return Ask(parts["query"], said_before(text, "query"))
-        kinds = "a [Query], [Code] or" if self._code else "a [Query] or"
+            return Ask(parts["query"], replies.said_before(text, "query"))
+        kinds = "a [Query], [Code] or" if self.code else "a [Query] or"
         raise ReplyRejected(f"it holds neither {kinds} the solution with {TERMINATE}; reply in one of these forms")
 
     def _solution(self, parts: dict[str, str]) -> Decision | str:
-        reason = parts.get("summary", "")
-        if parts.get("plan") and not self._code:
+        if parts.get("plan") and not self.code:
             return parts["plan"]
         text = parts.get("actions") or parts.get("answer")
         if not text:
             raise ReplyRejected(f"{TERMINATE} stands there without [Actions] or [Answer]; give the whole solution")
-        return parse_solution(text, self._vocabulary, reason=reason, final=self._final)
+        return replies.parse_solution(text, self.vocabulary, reason=parts.get("summary", ""), final=self.final)
 
     def _translate(self, plan: str, memory: Memory, *, spent: Usage) -> tuple[Decision, Usage]:
         """Translate a plan in words into actions, like RwR-Text's action translator (4.2)."""
-        system = Message("system", TRANSLATOR.format(actions=memory.actions, form=FORM))
-        return ask_in_text(
-            self._model,
-            (system, Message("user", f"The plan:\n{plan}")),
-            lambda text: parse_solution(text, self._vocabulary, reason=plan, final=self._final),
+        system = PROMPTS["translator"].format(actions=memory.actions, form=replies.SOLUTION_FORM)
+        return replies.ask_in_text(
+            self.model,
+            (Message("system", system), Message("user", f"The plan:\n{plan}")),
+            lambda text: replies.parse_solution(text, self.vocabulary, reason=plan, final=self.final),
             spent=spent,
         )
 
 
-def _python_call(code: str, explanation_: str) -> CallTool:
+def _python_call(code: str, explanation: str) -> CallTool:
     """Return the program as a call. Raises ReplyRejected if it is empty or contains an assumption."""
     if not code:
         raise ReplyRejected("the code is empty; write a program in a ```python block")
     if ASSUMPTION.search(code):
         raise ReplyRejected("the code assumes something; remove all assumptions: query what you do not know first")
-    return CallTool(PYTHON, {"code": code}, explanation_)
+    return CallTool(PYTHON, {"code": code}, explanation)
+
+
+# --- the Retriever
+
+
+@dataclass(frozen=True, slots=True)
+class SummarizingRetriever:
+    """Retriever of a session, which answers questions by queries that its model writes and checks."""
+
+    access: SceneAccess
+
+    def ask(self, question: str, scene: SceneInfo) -> Retrieval:
+        """Return the summary, with the last query that ran. Raises RejectedError if replies are unusable."""
+        messages, usage = self._opening(question, scene), Usage()
+        cypher: str | None = None
+        for _ in range(MAX_QUERIES + 1):
+            (reply, is_summary), usage = replies.ask_in_text(self.access.model, messages, _read_retrieval, spent=usage)
+            if is_summary:
+                return Retrieval(question, "answered", reply, (), usage, cypher=cypher)
+            result, has_run = self._run(reply)
+            cypher = reply if has_run else cypher
+            messages = (*messages, Message("assistant", f"```cypher\n{reply}\n```"), Message("user", result))
+        return Retrieval(question, "refused", f"nothing was found in {MAX_QUERIES} queries; ask for less", (), usage)
+
+    def _opening(self, question: str, scene: SceneInfo) -> tuple[Message, ...]:
+        occurring, vocabulary = self.access.reader.enumerator.of(scene), scene.vocabulary
+        system = PROMPTS["retriever"].format(
+            environment=environment_explanation(vocabulary),
+            schema=self.access.schema or schema_text(occurring, question, vocabulary=vocabulary, names=False),
+            rows=ROWS_SHOWN,
+        )
+        return Message("system", system), Message("user", replies.format_sections(query=question))
+
+    def _run(self, cypher: str) -> tuple[str, bool]:
+        try:
+            return f"The result of the query:\n{rows_text(self.access.reader.run(cypher))}", True
+        except RejectedError as rejected:
+            return f"The query failed: {rejected}\nWrite it again, mending this.", False
+
+
+def _read_retrieval(text: str) -> tuple[str, bool]:
+    """Return the final summary and True, or a query and False. Raises ReplyRejected."""
+    if END_MARK in text:
+        said = text.replace(END_MARK, "").strip()
+        summary = replies.parse_sections(said).get("summary", said)
+        if not summary:
+            raise ReplyRejected(f"the summary is empty; give it before {END_MARK}")
+        return summary, True
+    cypher = clean_cypher(text)
+    if not cypher:
+        raise ReplyRejected(f"it holds neither a query in a ```cypher block nor {END_MARK}; give one of them")
+    return cypher, False
+
+
+# --- SingleCoder
+
+
+@dataclass(frozen=True, slots=True)
+class SingleCoder:
+    """Method that asks `model` for a program and parses its output."""
+
+    model: Model
+    vocabulary: str
+    final: bool = True
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """Return the program, then its output as the solution. Raises ReplyRejected after three unusable replies."""
+        answer = self._solution(memory)
+        if answer is not None:
+            return answer, Usage()
+        if sum(isinstance(turn.decision, CallTool) for turn in memory.turns) >= MAX_PROGRAMS:
+            return GiveUp(f"{MAX_PROGRAMS} programs gave no solution"), Usage()
+        system = PROMPTS["single_coder"].format(
+            environment=environment_explanation(self.vocabulary),
+            schema=memory.schema,
+            actions=memory.actions,
+            tools=tools_text(self.vocabulary, query=True),
+            form=replies.SOLUTION_FORM,
+        )
+        return replies.ask_in_text(self.model, chat(system, memory, PROGRAM_TURNS), _read_program)
+
+    def _solution(self, memory: Memory) -> Decision | None:
+        last = memory.turns[-1] if memory.turns else None
+        if last is None or not isinstance(last.decision, CallTool) or has_failed(last.feedback):
+            return None
+        try:
+            line = last.feedback.strip().splitlines()[-1]
+            return replies.parse_solution(line, self.vocabulary, reason=last.decision.reason, final=self.final)
+        except ReplyRejected:
+            return None
+
+
+def _read_program(text: str) -> Decision:
+    code = replies.extract_program(text)
+    if not code:
+        raise ReplyRejected("it holds no program; write one in a ```python block")
+    return CallTool(PROGRAM, {"code": code})
+
+
+def _asked_again(_: CallTool, turn: Turn) -> str:
+    """Return what came of a program, and that it is to be written again."""
+    problem = "" if has_failed(turn.feedback) else PROMPTS["no_solution"]
+    return f"{turn.feedback}\n{problem}Write the program again, mending this."
+
+
+PROGRAM_TURNS: Final = (
+    TurnForm(CallTool, _fenced, _asked_again),
+    TurnForm(
+        Solve, lambda _: "", lambda it, turn: f"The solution {replies.solution_text(it)} did not work: {turn.feedback}"
+    ),
+)

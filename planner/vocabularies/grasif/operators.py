@@ -9,26 +9,13 @@ from __future__ import annotations
 from typing import Final
 
 import scenecypher.db.condition as c
-from scenecypher.planner.actions.macro import Macro
-from scenecypher.planner.actions.operator import (
-    AGENT,
-    Assign,
-    Become,
-    Choose,
-    ForEach,
-    Operator,
-    Parameter,
-    Relate,
-    Repair,
-    Requirement,
-    Unrelate,
-    is_bound,
-)
+from scenecypher.planner.actions import operator as op
+from scenecypher.planner.actions.text import Macro
 
 CONTAINMENT: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
 
-HERE: Final = Choose("here", (c.Related(AGENT, "INSIDE", "here"),))
-HELD: Final = Choose("held", (c.Related(AGENT, "HOLDS", "held"),))
+HERE: Final = op.Choose("here", (c.Related(op.AGENT, "INSIDE", "here"),))
+HELD: Final = op.Choose("held", (c.Related(op.AGENT, "HOLDS", "held"),))
 
 
 def is_carried(x: str) -> c.Condition:
@@ -36,131 +23,133 @@ def is_carried(x: str) -> c.Condition:
     return c.Or((c.Same(x, "held"), c.Within(x, "held", CONTAINMENT)))
 
 
-def room_of(x: str) -> Choose:
+def room_of(x: str) -> op.Choose:
     """Choose the room that `x` is in, over any number of containers."""
-    return Choose("room", (c.And((c.Within(x, "room", CONTAINMENT), c.HasKind("room", "Place"))),))
+    return op.Choose("room", (c.And((c.Within(x, "room", CONTAINMENT), c.HasKind("room", "Place"))),))
 
 
-def closed_container_of(x: str) -> Choose:
+def closed_container_of(x: str) -> op.Choose:
     """Choose a closed node that `x` is inside of, over any number of containers."""
     inside = c.Exists("content", c.And((c.Within(x, "content", CONTAINMENT), c.Related("content", "INSIDE", "lid"))))
     closed = c.And((c.HasState("lid", "closed"), c.Or((c.Related(x, "INSIDE", "lid"), inside))))
-    return Choose("lid", (c.And((c.Within(x, "lid", CONTAINMENT), closed)),))
+    return op.Choose("lid", (c.And((c.Within(x, "lid", CONTAINMENT), closed)),))
 
 
-def same_room(x: str) -> Requirement:
+def same_room(x: str) -> op.Requirement:
     """Require that the agent is in the room of `x`, or carries it."""
-    return Requirement(
+    return op.Requirement(
         c.Or((c.Same("here", "room"), is_carried(x))),
         f"{{{x}}} is not in the agent's room",
-        repair=Repair("go_to", ("room",)),
+        repair=op.Repair("go_to", ("room",)),
     )
 
 
-def not_enclosed(x: str) -> Requirement:
+def not_enclosed(x: str) -> op.Requirement:
     """Require that `x` is inside nothing closed."""
-    return Requirement(
-        c.Not(is_bound("lid")), f"{{{x}}} is inside {{lid}}, which is closed", repair=Repair("open", ("lid",))
+    return op.Requirement(
+        c.Not(op.is_bound("lid")), f"{{{x}}} is inside {{lid}}, which is closed", repair=op.Repair("open", ("lid",))
     )
 
 
-def within_reach(x: str) -> tuple[Requirement, ...]:
+def within_reach(x: str) -> tuple[op.Requirement, ...]:
     """Require that the agent can touch `x`; reads the choices of `reach`."""
     return same_room(x), not_enclosed(x)
 
 
-def reach(x: str) -> tuple[Choose, ...]:
+def reach(x: str) -> tuple[op.Choose, ...]:
     """Return the choices that `within_reach` reads."""
     return HERE, HELD, room_of(x), closed_container_of(x)
 
 
-def affords(x: str, action: str, doing: str) -> Requirement:
+def affords(x: str, action: str, doing: str) -> op.Requirement:
     """Require that `x` affords the action."""
-    return Requirement(c.HasAffordance(x, action), f"{{{x}}} can not be {doing}", "affordance")
+    return op.Requirement(c.HasAffordance(x, action), f"{{{x}}} can not be {doing}", "affordance")
 
 
-A_FREE_HAND: Final = Requirement(
-    c.Or((c.Not(is_bound("held")), c.Same("x", "held"))),
+A_FREE_HAND: Final = op.Requirement(
+    c.Or((c.Not(op.is_bound("held")), c.Same("x", "held"))),
     "{agent} holds {held}, and has one hand",
-    repair=Repair(
+    repair=op.Repair(
         "put_on",
         ("surface",),
         (
             HERE,
-            Choose("surface", (c.And((c.Related("surface", "INSIDE", "here"), c.HasAffordance("surface", "put_on"))),)),
+            op.Choose(
+                "surface", (c.And((c.Related("surface", "INSIDE", "here"), c.HasAffordance("surface", "put_on"))),)
+            ),
         ),
     ),
 )
-SOMETHING_HELD: Final = Requirement(is_bound("held"), "{agent} holds nothing: pick something up first")
+SOMETHING_HELD: Final = op.Requirement(op.is_bound("held"), "{agent} holds nothing: pick something up first")
 
 
-def put_operator(action: str, relation: str, doing: str, words: str, *extra: Requirement) -> Operator:
+def put_operator(action: str, relation: str, doing: str, words: str, *extra: op.Requirement) -> op.Operator:
     """Return an operator that gives the held object the `relation` to the destination."""
-    return Operator(
+    return op.Operator(
         action,
-        (Parameter("x", "where what is held shall be: an asset or an object"),),
+        (op.Parameter("x", "where what is held shall be: an asset or an object"),),
         (
             SOMETHING_HELD,
             affords("x", action, doing),
-            Requirement(
+            op.Requirement(
                 c.Not(is_carried("x")), "{x} is in the hand itself: choose what stands elsewhere", "affordance"
             ),
             *within_reach("x"),
             *extra,
         ),
-        (Unrelate(AGENT, ("HOLDS",), "held"), Relate("held", relation, "x")),
+        (op.Unrelate(op.AGENT, ("HOLDS",), "held"), op.Relate("held", relation, "x")),
         words,
         reach("x"),
     )
 
 
-def switch_operator(action: str, state: str, instead_of: str, *, words: str) -> Operator:
+def switch_operator(action: str, state: str, instead_of: str, *, words: str) -> op.Operator:
     """Return an operator that changes the state of a node within reach."""
-    return Operator(
+    return op.Operator(
         action,
-        (Parameter("x", "an asset or an object"),),
+        (op.Parameter("x", "an asset or an object"),),
         (
             affords("x", action, f"brought to be {state}"),
-            Requirement(c.Not(c.HasState("x", state)), f"{{x}} is {state} already", "already"),
+            op.Requirement(c.Not(c.HasState("x", state)), f"{{x}} is {state} already", "already"),
             *within_reach("x"),
         ),
-        (Become("x", state, instead_of=instead_of),),
+        (op.Become("x", state, instead_of=instead_of),),
         words,
         reach("x"),
     )
 
 
-GO_TO: Final = Operator(
+GO_TO: Final = op.Operator(
     "go_to",
-    (Parameter("x", "a room"),),
+    (op.Parameter("x", "a room"),),
     (
-        Requirement(
+        op.Requirement(
             c.HasKind("x", "Place"), "{x} is no room: go to the room that it is in, or act on it as it is", "affordance"
         ),
     ),
-    (Unrelate(AGENT, ("INSIDE",), "here"), Relate(AGENT, "INSIDE", "x")),
+    (op.Unrelate(op.AGENT, ("INSIDE",), "here"), op.Relate(op.AGENT, "INSIDE", "x")),
     "go to a room; what is held comes along",
     (HERE,),
 )
 
-PICK_UP: Final = Operator(
+PICK_UP: Final = op.Operator(
     "pick_up",
-    (Parameter("x", "an object that can be picked up"),),
+    (op.Parameter("x", "an object that can be picked up"),),
     (
         affords("x", "pick_up", "picked up"),
-        Requirement(c.Not(c.Same("x", "held")), "{agent} holds {x} already", "already"),
-        Requirement(
-            c.Not(is_bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
+        op.Requirement(c.Not(c.Same("x", "held")), "{agent} holds {x} already", "already"),
+        op.Requirement(
+            c.Not(op.is_bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
         ),
         *within_reach("x"),
         A_FREE_HAND,
     ),
-    (Unrelate("x", CONTAINMENT, "parent"), Relate(AGENT, "HOLDS", "x")),
+    (op.Unrelate("x", CONTAINMENT, "parent"), op.Relate(op.AGENT, "HOLDS", "x")),
     "take an object into the one hand, with all that is in or on it",
     (
         *reach("x"),
-        Choose("parent", tuple(c.Related("x", type_, "parent") for type_ in CONTAINMENT)),
-        Choose("other", (c.And((c.Related("other", "HOLDS", "x"), c.Not(c.Same("other", AGENT)))),)),
+        op.Choose("parent", tuple(c.Related("x", type_, "parent") for type_ in CONTAINMENT)),
+        op.Choose("other", (c.And((c.Related("other", "HOLDS", "x"), c.Not(c.Same("other", op.AGENT)))),)),
     ),
 )
 
@@ -170,7 +159,7 @@ PUT_INSIDE: Final = put_operator(
     "INSIDE",
     "something to put things into",
     "put what is held into an asset or object, which must not be closed",
-    Requirement(c.Not(c.HasState("x", "closed")), "{x} is closed", repair=Repair("open", ("x",))),
+    op.Requirement(c.Not(c.HasState("x", "closed")), "{x} is closed", repair=op.Repair("open", ("x",))),
 )
 PUT_UNDER: Final = put_operator(
     "put_under", "UNDER", "something to put things under", "put what is held under an asset or object"
@@ -189,36 +178,36 @@ TURN_OFF: Final = switch_operator("turn_off", "off", "on", words="turn a device 
 UNSEEN: Final = c.PropertyEquals("child", "seen", value=False)
 """True only in a belief: in the world nothing is unseen."""
 
-DISCOVER: Final = Operator(
+DISCOVER: Final = op.Operator(
     "discover_objects",
-    (Parameter("x", "an asset or an object, no room"),),
+    (op.Parameter("x", "an asset or an object, no room"),),
     (
-        Requirement(
+        op.Requirement(
             c.Not(c.HasKind("x", "Place")),
             "{x} is a room: discover the assets and objects in it, one by one",
             "affordance",
         ),
         *within_reach("x"),
-        Requirement(
+        op.Requirement(
             c.Not(c.And((c.HasState("x", "closed"), c.HasAffordance("x", "open")))),
             "{x} is closed, so that nothing inside can be seen",
-            repair=Repair("open", ("x",)),
+            repair=op.Repair("open", ("x",)),
         ),
     ),
     (
-        ForEach(
+        op.ForEach(
             "child",
             c.And((c.Or(tuple(c.Related("child", type_, "x") for type_ in CONTAINMENT)), UNSEEN)),
-            (Assign("child", "seen", value=True),),
+            (op.Assign("child", "seen", value=True),),
         ),
     ),
     "see what is on and inside an asset or object; it changes nothing in the world",
     reach("x"),
 )
 
-DONE: Final = Operator(
+DONE: Final = op.Operator(
     "done",
-    (Parameter("x", "any node"),),
+    (op.Parameter("x", "any node"),),
     (),
     (),
     "say that the instruction is carried out, which ends the episode",
@@ -227,8 +216,8 @@ DONE: Final = Operator(
 REARRANGE: Final = Macro(
     "rearrange",
     (
-        Parameter("x", "the object, needs pick_up"),
-        Parameter("y", "its destination, an asset or an object, needs put_on, put_inside, put_under or attach"),
+        op.Parameter("x", "the object, needs pick_up"),
+        op.Parameter("y", "its destination, an asset or an object, needs put_on, put_inside, put_under or attach"),
     ),
     word="relation",
     expansions={
@@ -241,11 +230,8 @@ REARRANGE: Final = Macro(
     words="bring an object to where it shall be: go there, pick it up, bring it, put it",
 )
 
-OPERATORS: Final = {
-    operator.name: operator
-    for operator in (
-        *(GO_TO, PICK_UP, PUT_ON, PUT_INSIDE, PUT_UNDER, ATTACH),
-        *(OPEN, CLOSE, TURN_ON, TURN_OFF, DISCOVER, DONE),
-    )
-}
+OPERATORS: Final = op.by_name(
+    *(GO_TO, PICK_UP, PUT_ON, PUT_INSIDE, PUT_UNDER, ATTACH),
+    *(OPEN, CLOSE, TURN_ON, TURN_OFF, DISCOVER, DONE),
+)
 MACROS: Final = {REARRANGE.name: REARRANGE}

@@ -11,23 +11,7 @@ from typing import Final
 
 import scenecypher.db.condition as c
 from scenecypher.db.schema import HOLDING
-from scenecypher.planner.actions.operator import (
-    AGENT,
-    Assign,
-    Become,
-    Choose,
-    Effect,
-    ForEach,
-    Forget,
-    Operator,
-    Parameter,
-    Relate,
-    Repair,
-    Requirement,
-    Unrelate,
-    When,
-    is_bound,
-)
+from scenecypher.planner.actions import operator as op
 
 CONTAINMENT: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
 NEARNESS: Final = ("CLOSE", "FACING")
@@ -40,8 +24,8 @@ OPENABLE: Final = ("can_open", "open", "close")
 SWITCHES: Final = ("has_switch", "turn_on", "turn_off", "switch_on", "switch_off")
 """Affordances, in the words of the formats that are imported."""
 
-HERE: Final = Choose("here", (c.And((c.Related(AGENT, "INSIDE", "here"), c.HasKind("here", "Place"))),))
-HELD: Final = Choose("held", (c.HeldBy("held", AGENT),))
+HERE: Final = op.Choose("here", (c.And((c.Related(op.AGENT, "INSIDE", "here"), c.HasKind("here", "Place"))),))
+HELD: Final = op.Choose("held", (c.HeldBy("held", op.AGENT),))
 
 
 def affords(x: str, words: tuple[str, ...]) -> c.Condition:
@@ -73,11 +57,11 @@ def contains(x: str) -> c.Condition:
 def is_carried(x: str) -> c.Condition:
     """Return the condition that the agent holds `x`, or what `x` is in or on."""
     return c.Or(
-        (c.HeldBy(x, AGENT), c.Exists("hand", c.And((c.HeldBy("hand", AGENT), c.Within(x, "hand", CONTAINMENT)))))
+        (c.HeldBy(x, op.AGENT), c.Exists("hand", c.And((c.HeldBy("hand", op.AGENT), c.Within(x, "hand", CONTAINMENT)))))
     )
 
 
-def room_of(x: str) -> Choose:
+def room_of(x: str) -> op.Choose:
     """Choose the room of `x`: itself, the place that it is in, that of what it is in or on, or any place above it."""
     place, above = c.HasKind("room", "Place"), c.Within(x, "room", CONTAINMENT)
     support = (c.Within(x, "support", CONTAINMENT), c.Not(c.HasKind("support", "Place")))
@@ -88,115 +72,124 @@ def room_of(x: str) -> Choose:
         c.And((above, place, through)),
         c.And((above, place)),
     )
-    return Choose("room", among)
+    return op.Choose("room", among)
 
 
-def closed_container_of(x: str) -> Choose:
+def closed_container_of(x: str) -> op.Choose:
     """Choose a closed node that `x` is inside of, over any number of containers."""
     inside = c.Exists("content", c.And((c.Within(x, "content", CONTAINMENT), c.Related("content", "INSIDE", "lid"))))
     closed = c.And((c.HasState("lid", "closed"), c.Not(c.HasKind("lid", "Place"))))
     within = c.Or((c.Related(x, "INSIDE", "lid"), inside))
-    return Choose("lid", (c.And((c.Within(x, "lid", CONTAINMENT), closed, within)),))
+    return op.Choose("lid", (c.And((c.Within(x, "lid", CONTAINMENT), closed, within)),))
 
 
-def reach(x: str) -> tuple[Choose, ...]:
+def reach(x: str) -> tuple[op.Choose, ...]:
     """Return the choices that `within_reach` reads."""
     return HERE, HELD, room_of(x), closed_container_of(x)
 
 
-def within_reach(x: str) -> tuple[Requirement, ...]:
+def within_reach(x: str) -> tuple[op.Requirement, ...]:
     """Require that the agent is in the room of `x`, if it is in one, and that `x` is in nothing closed."""
-    here = c.Or((c.Not(is_bound("room")), c.Same("here", "room"), is_carried(x)))
+    here = c.Or((c.Not(op.is_bound("room")), c.Same("here", "room"), is_carried(x)))
     return (
-        Requirement(here, f"{{{x}}} is not in the agent's room", repair=Repair("go_to", ("room",))),
-        Requirement(
-            c.Not(is_bound("lid")), f"{{{x}}} is inside {{lid}}, which is closed", repair=Repair("open", ("lid",))
+        op.Requirement(here, f"{{{x}}} is not in the agent's room", repair=op.Repair("go_to", ("room",))),
+        op.Requirement(
+            c.Not(op.is_bound("lid")), f"{{{x}}} is inside {{lid}}, which is closed", repair=op.Repair("open", ("lid",))
         ),
     )
 
 
-def holds(x: str) -> Requirement:
+def holds(x: str) -> op.Requirement:
     """Require that the agent holds `x`."""
-    return Requirement(c.HeldBy(x, AGENT), f"{{agent}} does not hold {{{x}}}", repair=Repair("pick_up", (x,)))
+    return op.Requirement(c.HeldBy(x, op.AGENT), f"{{agent}} does not hold {{{x}}}", repair=op.Repair("pick_up", (x,)))
 
 
-LET_GO: Final = Unrelate("x", HOLDING, AGENT)
+LET_GO: Final = op.Unrelate("x", HOLDING, op.AGENT)
 
-CARRY: Final = ForEach(
+CARRY: Final = op.ForEach(
     "carried",
     c.And((is_carried("carried"), c.Related("carried", "INSIDE", "here"))),
-    (Unrelate("carried", ("INSIDE",), "here", directed=True), Relate("carried", "INSIDE", "x")),
+    (op.Unrelate("carried", ("INSIDE",), "here", directed=True), op.Relate("carried", "INSIDE", "x")),
 )
 """In files that state the room of each thing, the rooms of what is carried change."""
 
-GO_TO: Final = Operator(
+GO_TO: Final = op.Operator(
     "go_to",
-    (Parameter("x", "a room"),),
+    (op.Parameter("x", "a room"),),
     (
-        Requirement(
+        op.Requirement(
             c.HasKind("x", "Place"), "{x} is no room: go to the room that it is in, or act on it as it is", "affordance"
         ),
     ),
-    (Unrelate(AGENT, ("INSIDE",), "here"), Relate(AGENT, "INSIDE", "x"), Forget(AGENT, "center"), CARRY),
+    (
+        op.Unrelate(op.AGENT, ("INSIDE",), "here"),
+        op.Relate(op.AGENT, "INSIDE", "x"),
+        op.Forget(op.AGENT, "center"),
+        CARRY,
+    ),
     "go to a room; what is held comes along",
     (HERE,),
 )
 
-A_FREE_HAND: Final = Requirement(
-    c.Not(is_bound("held")),
+A_FREE_HAND: Final = op.Requirement(
+    c.Not(op.is_bound("held")),
     "{agent} holds {held}, and has one hand",
-    repair=Repair(
+    repair=op.Repair(
         "put_on",
         ("held", "surface"),
-        (Choose("surface", (c.And((c.Related("surface", "INSIDE", "here"), bears("surface"))),)),),
+        (op.Choose("surface", (c.And((c.Related("surface", "INSIDE", "here"), bears("surface"))),)),),
         tells_choices=True,
     ),
 )
 
-SUPPORT: Final = Choose("support", (c.And((is_in_or_on("x", "support"), c.Not(c.HasKind("support", "Place")))),))
-LEAVE_SUPPORT: Final[tuple[Effect, ...]] = (
-    ForEach(
+SUPPORT: Final = op.Choose("support", (c.And((is_in_or_on("x", "support"), c.Not(c.HasKind("support", "Place")))),))
+LEAVE_SUPPORT: Final[tuple[op.Effect, ...]] = (
+    op.ForEach(
         "below",
         c.And((is_in_or_on("x", "below"), c.Not(c.HasKind("below", "Place")))),
-        (Unrelate("x", CONTAINMENT, "below", directed=True),),
+        (op.Unrelate("x", CONTAINMENT, "below", directed=True),),
     ),
-    When(is_bound("support"), (), (Unrelate("x", CONTAINMENT, directed=True),)),
+    op.When(op.is_bound("support"), (), (op.Unrelate("x", CONTAINMENT, directed=True),)),
 )
 """A thing leaves what it is in or on; it stays in its room only if the file states that besides."""
 
-PICK_UP: Final = Operator(
+PICK_UP: Final = op.Operator(
     "pick_up",
-    (Parameter("x", "an object"),),
+    (op.Parameter("x", "an object"),),
     (
-        Requirement(c.Or((c.HasKind("x", "Object"), affords("x", LIFTABLE))), "{x} can not be picked up", "affordance"),
-        Requirement(c.Not(c.HeldBy("x", AGENT)), "{agent} holds {x} already", "already"),
-        Requirement(
-            c.Not(is_bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
+        op.Requirement(
+            c.Or((c.HasKind("x", "Object"), affords("x", LIFTABLE))), "{x} can not be picked up", "affordance"
+        ),
+        op.Requirement(c.Not(c.HeldBy("x", op.AGENT)), "{agent} holds {x} already", "already"),
+        op.Requirement(
+            c.Not(op.is_bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
         ),
         *within_reach("x"),
         A_FREE_HAND,
     ),
-    (*LEAVE_SUPPORT, Unrelate("x", NEARNESS), Relate(AGENT, "HOLDS", "x"), Forget("x", "center")),
+    (*LEAVE_SUPPORT, op.Unrelate("x", NEARNESS), op.Relate(op.AGENT, "HOLDS", "x"), op.Forget("x", "center")),
     "take an object into the one hand, with all that is in or on it",
-    (*reach("x"), SUPPORT, Choose("other", (c.And((c.HeldBy("x", "other"), c.Not(c.Same("other", AGENT)))),))),
+    (*reach("x"), SUPPORT, op.Choose("other", (c.And((c.HeldBy("x", "other"), c.Not(c.Same("other", op.AGENT)))),))),
 )
 
 
-def put_operator(name: str, relation: str, suits: c.Condition, doing: str, words: str, *extra: Requirement) -> Operator:
+def put_operator(
+    name: str, relation: str, suits: c.Condition, doing: str, words: str, *extra: op.Requirement
+) -> op.Operator:
     """Return an operator that gives the held `x` the `relation` to `y`."""
-    return Operator(
+    return op.Operator(
         name,
-        (Parameter("x", "what is held"), Parameter("y", words.partition("; ")[2])),
+        (op.Parameter("x", "what is held"), op.Parameter("y", words.partition("; ")[2])),
         (
-            Requirement(suits, f"{{y}} can not be {doing}", "affordance"),
+            op.Requirement(suits, f"{{y}} can not be {doing}", "affordance"),
             holds("x"),
-            Requirement(
+            op.Requirement(
                 c.Not(is_carried("y")), "{y} is in the hand itself: choose what stands elsewhere", "affordance"
             ),
             *within_reach("y"),
             *extra,
         ),
-        (LET_GO, Relate("x", relation, "y")),
+        (LET_GO, op.Relate("x", relation, "y")),
         words.partition("; ")[0],
         reach("y"),
     )
@@ -211,28 +204,28 @@ PUT_IN: Final = put_operator(
     contains("y"),
     "something to put things into",
     "put what is held into something that is not closed, or down in a room; furniture, a container or a room",
-    Requirement(
+    op.Requirement(
         c.Or((c.Not(c.HasState("y", "closed")), c.HasKind("y", "Place"))),
         "{y} is closed",
-        repair=Repair("open", ("y",)),
+        repair=op.Repair("open", ("y",)),
     ),
 )
 
 
 def switch_operator(
     name: str, *, state: str, instead_of: str, affordances: tuple[str, ...], doing: str, words: str
-) -> Operator:
+) -> op.Operator:
     """Return an operator that changes the state of a node within reach."""
     changeable = c.Or((c.HasState("x", instead_of), c.HasState("x", state), affords("x", affordances)))
-    return Operator(
+    return op.Operator(
         name,
-        (Parameter("x", "furniture, a door or an object"),),
+        (op.Parameter("x", "furniture, a door or an object"),),
         (
-            Requirement(changeable, f"{{x}} can not be {doing}", "affordance"),
-            Requirement(c.Not(c.HasState("x", state)), f"{{x}} is {state} already", "already"),
+            op.Requirement(changeable, f"{{x}} can not be {doing}", "affordance"),
+            op.Requirement(c.Not(c.HasState("x", state)), f"{{x}} is {state} already", "already"),
             *within_reach("x"),
         ),
-        (Become("x", state, instead_of=instead_of),),
+        (op.Become("x", state, instead_of=instead_of),),
         words,
         reach("x"),
     )
@@ -254,37 +247,36 @@ SWITCH_OFF: Final = switch_operator(
 UNSEEN: Final = c.PropertyEquals("child", "seen", value=False)
 """True only in a belief: in the world nothing is unseen."""
 
-LOOK_AT: Final = Operator(
+LOOK_AT: Final = op.Operator(
     "look_at",
-    (Parameter("x", "furniture, an object, or the room that the agent is in"),),
+    (op.Parameter("x", "furniture, an object, or the room that the agent is in"),),
     (
         *within_reach("x"),
-        Requirement(
+        op.Requirement(
             c.Or((c.Not(c.HasState("x", "closed")), c.HasKind("x", "Place"))),
             "{x} is closed, so that nothing inside can be seen",
-            repair=Repair("open", ("x",)),
+            repair=op.Repair("open", ("x",)),
         ),
     ),
-    (ForEach("child", c.And((is_in_or_on("child", "x"), UNSEEN)), (Assign("child", "seen", value=True),)),),
+    (op.ForEach("child", c.And((is_in_or_on("child", "x"), UNSEEN)), (op.Assign("child", "seen", value=True),)),),
     "see what is on and in something; it changes nothing in the world",
     reach("x"),
 )
 
-HAND_OVER: Final = Operator(
+HAND_OVER: Final = op.Operator(
     "hand_over",
-    (Parameter("x", "what is held"), Parameter("y", "another agent in the room")),
+    (op.Parameter("x", "what is held"), op.Parameter("y", "another agent in the room")),
     (
-        Requirement(c.And((c.HasKind("y", "Agent"), c.Not(c.Same("y", AGENT)))), "{y} is no other agent", "affordance"),
+        op.Requirement(
+            c.And((c.HasKind("y", "Agent"), c.Not(c.Same("y", op.AGENT)))), "{y} is no other agent", "affordance"
+        ),
         holds("x"),
         *within_reach("y"),
-        Requirement(c.Not(is_bound("full")), "{y} holds {full}, and has one hand: wait until it is put down"),
+        op.Requirement(c.Not(op.is_bound("full")), "{y} holds {full}, and has one hand: wait until it is put down"),
     ),
-    (LET_GO, Relate("y", "HOLDS", "x")),
+    (LET_GO, op.Relate("y", "HOLDS", "x")),
     "give what is held to another agent",
-    (*reach("y"), Choose("full", (c.HeldBy("full", "y"),))),
+    (*reach("y"), op.Choose("full", (c.HeldBy("full", "y"),))),
 )
 
-OPERATORS: Final = {
-    operator.name: operator
-    for operator in (GO_TO, PICK_UP, PUT_ON, PUT_IN, OPEN, CLOSE, SWITCH_ON, SWITCH_OFF, LOOK_AT, HAND_OVER)
-}
+OPERATORS: Final = op.by_name(GO_TO, PICK_UP, PUT_ON, PUT_IN, OPEN, CLOSE, SWITCH_ON, SWITCH_OFF, LOOK_AT, HAND_OVER)

@@ -6,27 +6,8 @@ from dataclasses import replace
 from typing import Final
 
 from scenecypher.db.vocabulary import Conventions
-from scenecypher.planner.vocabularies.virtualhome import extended
-from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS
-from scenecypher.planner.vocabularies.virtualhome.simplified import simplify_operators
-from scenecypher.planner.vocabularies.vocabulary import Approach, Looking, Planning, Problems, Vocabulary, Words
-
-ENVIRONMENT: Final = """\
-The environment is a home with several rooms. Furniture and appliances stand in rooms; things lie on them, in them or \
-in a room. Things have states, such as open or closed, on or off, and affordances, which say what can be done with \
-them. A character acts there; it has two hands and must be close to what it uses."""
-
-LISTED: Final = (
-    *("walk", "grab", "open", "close", "switch_on", "switch_off", "sit"),
-    *("put_in", "put_on"),
-)
-"""The action space of SG2's household tasks (SG2, "VirtualHome Environment and Scene Graph Details"), in our names."""
-
-APPROACH: Final = Approach(
-    "find",
-    ("walk", "run"),
-    "walk(x): go up to an asset or object, too; you see what is on it, and in it if it is open",
-)
+from scenecypher.planner.vocabularies.virtualhome import operators
+from scenecypher.planner.vocabularies.vocabulary import Looking, Planning, Vocabulary, words_beside
 
 STRUCTURE: Final = frozenset({"ceiling", "curtain", "door", "doorjamb", "floor", "wall"})
 
@@ -51,33 +32,14 @@ VOCABULARY: Final = Vocabulary(
         properties=("category", "prefab", "center", "size_x", "size_y", "size_z"),
         structure=STRUCTURE,
     ),
-    operators=OPERATORS,
-    words=Words(
-        environment=ENVIRONMENT,
-        listed=LISTED,
-        approach=APPROACH,
-    ),
+    operators=operators.OPERATORS,
     looking=Looking(
         revealing=frozenset({"find", "open"}),
         nearness=True,
         affordances_of=lambda _: ("grabbable",),
     ),
-    planning=Planning(simplify=simplify_operators, keeps_one_parent=False),
-    problems=Problems(
-        argument_places={
-            **dict.fromkeys(("put_on", "put_in"), (0, 1)),
-            **dict.fromkeys(("walk", "grab", "open", "close", "switch_on", "switch_off"), (0,)),
-        },
-        required_affordances={
-            "inside": (2, "containers"),
-            "on": (2, "surfaces"),
-            "closed": (1, "can_open"),
-            "on-state": (1, "has_switch"),
-            "held": (1, "grabbable"),
-        },
-        relation_predicates={"ontop_of": "on", "inside_of": "inside"},
-        closed=True,
-    ),
+    **words_beside(__name__),
+    planning=Planning(simplify=operators.simplify_operators, keeps_one_parent=False),
 )
 
 EXTENDED: Final = replace(
@@ -85,5 +47,5 @@ EXTENDED: Final = replace(
     name="virtualhome_ext",
     about="VirtualHome's actions; appliances work, and held things come along into the next room.",
     base=VOCABULARY,
-    operators=extended.OPERATORS,
+    operators=operators.EXTENDED,
 )

@@ -6,197 +6,156 @@ from dataclasses import replace
 from typing import Final
 
 from scenecypher.db.condition import And, Condition, HasAffordance, HasClass, HasState, HeldBy, Not, Or, Related, Same
-from scenecypher.planner.actions.operator import (
-    AGENT,
-    Become,
-    Cease,
-    Effect,
-    ForEach,
-    Operator,
-    Parameter,
-    Relate,
-    Requirement,
-    Unrelate,
-    When,
-    is_bound,
-)
-from scenecypher.planner.vocabularies.virtualhome.terms import (
-    AT_REST,
-    BODY_PARTS,
-    IN_A_ROOM,
-    ON_ITS_FEET,
-    SITS_OR_LIES,
-    affords,
-    any_class,
-    close_to,
-    closed_container,
-    faces,
-    is_close,
-    not_enclosed,
-    not_room,
-    room_for,
-    room_of,
-    unless,
-)
+from scenecypher.planner.actions import operator as op
+from scenecypher.planner.vocabularies.virtualhome import terms as t
 
 SEATS: Final = ((4, ("couch", "bed", "sofa")), (2, ("loveseat", "pianobench", "bench")))
 BERTHS: Final = ((3, ("bed",)), (2, ("couch", "bathtub", "loveseat", "sofa")))
-A_WAY_THERE: Final = Requirement(is_bound("room"), "{x} is in no room, so that there is no way to it", "affordance")
+A_WAY_THERE: Final = op.Requirement(
+    op.is_bound("room"), "{x} is in no room, so that there is no way to it", "affordance"
+)
 
 
-def come_close(held_room: str) -> tuple[Effect, ...]:
+def come_close(held_room: str) -> tuple[op.Effect, ...]:
     """The agent comes to the room of `x` and close to `x`; what it holds comes to be inside `held_room`."""
     return (
-        Unrelate(AGENT, ("INSIDE", "CLOSE", "FACING")),
-        Relate(AGENT, "INSIDE", "room"),
-        When(
+        op.Unrelate(op.AGENT, ("INSIDE", "CLOSE", "FACING")),
+        op.Relate(op.AGENT, "INSIDE", "room"),
+        op.When(
             Not(Same("room", "x")),
             (
-                Relate(AGENT, "CLOSE", "x", mutual=True),
-                ForEach(
+                op.Relate(op.AGENT, "CLOSE", "x", mutual=True),
+                op.ForEach(
                     "box",
-                    And((Related("x", "INSIDE", "box"), not_room("box"), Not(Same("box", AGENT)))),
-                    (Relate(AGENT, "CLOSE", "box", mutual=True),),
+                    And((Related("x", "INSIDE", "box"), t.not_room("box"), Not(Same("box", op.AGENT)))),
+                    (op.Relate(op.AGENT, "CLOSE", "box", mutual=True),),
                 ),
-                ForEach(
+                op.ForEach(
                     "part",
-                    And((HasAffordance("part", "body_part"), any_class("part", BODY_PARTS))),
-                    (Relate(AGENT, "CLOSE", "part", mutual=True),),
+                    And((HasAffordance("part", "body_part"), t.any_class("part", t.BODY_PARTS))),
+                    (op.Relate(op.AGENT, "CLOSE", "part", mutual=True),),
                 ),
             ),
         ),
-        ForEach(
+        op.ForEach(
             "held",
-            HeldBy("held", AGENT),
+            HeldBy("held", op.AGENT),
             (
-                Unrelate("held", ("INSIDE", "CLOSE", "FACING")),
-                Relate(AGENT, "CLOSE", "held", mutual=True),
-                Relate("held", "INSIDE", held_room),
+                op.Unrelate("held", ("INSIDE", "CLOSE", "FACING")),
+                op.Relate(op.AGENT, "CLOSE", "held", mutual=True),
+                op.Relate("held", "INSIDE", held_room),
             ),
         ),
-        When(
-            And((HasAffordance("x", "can_open"), Not(HeldBy("x", AGENT)))),
+        op.When(
+            And((HasAffordance("x", "can_open"), Not(HeldBy("x", op.AGENT)))),
             (
-                ForEach(
+                op.ForEach(
                     "content",
-                    And((Related("content", "INSIDE", "x"), Not(Same("content", AGENT)))),
-                    (Relate(AGENT, "CLOSE", "content", mutual=True),),
+                    And((Related("content", "INSIDE", "x"), Not(Same("content", op.AGENT)))),
+                    (op.Relate(op.AGENT, "CLOSE", "content", mutual=True),),
                 ),
             ),
         ),
-        ForEach("below", Related("x", "ON", "below"), (Relate(AGENT, "CLOSE", "below", mutual=True),)),
+        op.ForEach("below", Related("x", "ON", "below"), (op.Relate(op.AGENT, "CLOSE", "below", mutual=True),)),
     )
 
 
 COME_CLOSE: Final = come_close("here")
 """The engine leaves what is held in the room that the agent leaves: it follows with the next walk."""
 
-WALK: Final = Operator(
+WALK: Final = t.on_thing(
     "walk",
-    (Parameter("x", "a room or a thing"),),
-    (ON_ITS_FEET, IN_A_ROOM, A_WAY_THERE),
-    COME_CLOSE,
     "go to a room or up to a thing; what is held comes along",
-    (room_of(AGENT, "here"), room_of("x", "room")),
+    t.ON_ITS_FEET,
+    t.IN_A_ROOM,
+    A_WAY_THERE,
+    x="a room or a thing",
+    effects=COME_CLOSE,
+    choose=(t.room_of("x", "room"),),
 )
 
-RUN: Final = replace(WALK, name="run", words="go quickly to a room or up to a thing; what is held comes along")
-
-AT_HAND: Final[Condition] = Or((Related("x", "ON", AGENT), HasAffordance("x", "body_part"), is_close("x")))
+AT_HAND: Final[Condition] = Or((Related("x", "ON", op.AGENT), HasAffordance("x", "body_part"), t.is_close("x")))
 """The condition under which no walk is needed: worn things, parts of the body, and what is close already."""
 
 
-def find_effects(walk: tuple[Effect, ...]) -> tuple[Effect, ...]:
+def find_effects(walk: tuple[op.Effect, ...]) -> tuple[op.Effect, ...]:
     """`x` is at hand, or the agent walks there with the effects `walk`."""
-    at_hand = (Unrelate(AGENT, ("FACING",), directed=True), Relate(AGENT, "CLOSE", "x", mutual=True))
-    return (When(AT_HAND, at_hand, walk),)
+    at_hand = (op.Unrelate(op.AGENT, ("FACING",), directed=True), op.Relate(op.AGENT, "CLOSE", "x", mutual=True))
+    return (op.When(AT_HAND, at_hand, walk),)
 
 
-FIND: Final = Operator(
-    "find",
-    (Parameter("x", "a room or a thing"),),
-    (
-        replace(close_to("x"), condition=Or((Not(AT_HAND), is_close("x")))),
-        unless(AT_HAND, ON_ITS_FEET),
-        unless(AT_HAND, IN_A_ROOM),
-        unless(AT_HAND, A_WAY_THERE),
+OPERATORS: Final = op.by_name(
+    WALK,
+    replace(WALK, name="run", words="go quickly to a room or up to a thing; what is held comes along"),
+    t.on_thing(
+        "find",
+        "find a thing that is close by, or else go up to it",
+        replace(t.close_to("x"), condition=Or((Not(AT_HAND), t.is_close("x")))),
+        t.unless(AT_HAND, t.ON_ITS_FEET),
+        t.unless(AT_HAND, t.IN_A_ROOM),
+        t.unless(AT_HAND, A_WAY_THERE),
+        x="a room or a thing",
+        effects=find_effects(COME_CLOSE),
+        choose=WALK.choose,
     ),
-    find_effects(COME_CLOSE),
-    "find a thing that is close by, or else go up to it",
-    WALK.choose,
-)
-
-SIT: Final = Operator(
-    "sit",
-    (Parameter("x", "a seat"),),
-    (
-        close_to("x"),
-        Requirement(Not(HasState(AGENT, "sitting")), "{agent} sits already", "already"),
-        affords("x", "sittable", doing="sat on"),
-        room_for("x", SEATS),
-    ),
-    (
-        Relate(AGENT, "ON", "x"),
-        ForEach("seen", Related("x", "FACING", "seen"), (Relate(AGENT, "FACING", "seen"),)),
-        Become(AGENT, "sitting", instead_of="lying"),
-    ),
-    "sit down on a seat within reach that has room; the agent then faces what the seat faces",
-)
-
-LIE: Final = Operator(
-    "lie",
-    (Parameter("x", "a bed or the like"),),
-    (
-        close_to("x"),
-        Requirement(Not(HasState(AGENT, "lying")), "{agent} lies already", "already"),
-        affords("x", "lieable", doing="lain on"),
-        room_for("x", BERTHS),
-    ),
-    (Relate(AGENT, "ON", "x"), Become(AGENT, "lying", instead_of="sitting")),
-    "lie down on a thing within reach that has room",
-)
-
-STAND_UP: Final = Operator(
-    "stand_up",
-    (),
-    (Requirement(SITS_OR_LIES, "{agent} neither sits nor lies", "already"),),
-    (Cease(AGENT, "sitting"), Cease(AGENT, "lying")),
-    "stand up from sitting or lying; the seat still counts as taken",
-)
-
-SLEEP: Final = Operator("sleep", (), (AT_REST,), (), "sleep, sitting or lying")
-WAKE_UP: Final = Operator("wake_up", (), (AT_REST,), (), "wake up, sitting or lying")
-
-TURN_TO: Final = Operator(
-    "turn_to",
-    (Parameter("x", "a thing, a room or a person"),),
-    (),
-    (Unrelate(AGENT, ("FACING",), directed=True), Relate(AGENT, "FACING", "x")),
-    "turn to a thing, wherever it is",
-)
-
-LOOK_AT: Final = Operator("look_at", (Parameter("x", "a thing"),), (faces("x"),), (), "look at a thing that is faced")
-POINT_AT: Final = Operator("point_at", (Parameter("x", "a thing"),), (faces("x"),), (), "point at what is faced")
-
-WATCH: Final = Operator(
-    "watch",
-    (Parameter("x", "a thing to look at"),),
-    (
-        affords("x", "lookable", doing="watched"),
-        Requirement(Same("here", "room"), "{x} is not in the room where {agent} is", "affordance"),
-        faces("x"),
-        replace(
-            faces("x"),
-            condition=Or((HasClass("x", "computer"), Not(SITS_OR_LIES), Related(AGENT, "FACING", "x"))),
-            message="{agent} sits or lies, and does not face {x} itself",
+    t.on_thing(
+        "sit",
+        "sit down on a seat within reach that has room; the agent then faces what the seat faces",
+        t.close_to("x"),
+        op.Requirement(Not(HasState(op.AGENT, "sitting")), "{agent} sits already", "already"),
+        t.affords("x", "sittable", doing="sat on"),
+        t.room_for("x", SEATS),
+        x="a seat",
+        effects=(
+            op.Relate(op.AGENT, "ON", "x"),
+            op.ForEach("seen", Related("x", "FACING", "seen"), (op.Relate(op.AGENT, "FACING", "seen"),)),
+            op.Become(op.AGENT, "sitting", instead_of="lying"),
         ),
-        not_enclosed("x"),
     ),
-    (),
-    "watch a thing in the same room that is faced; whoever sits or lies must face it directly",
-    (room_of(AGENT, "here"), room_of("x", "room"), closed_container("x")),
-)
-
-GREET: Final = Operator(
-    "greet", (Parameter("x", "a person"),), (affords("x", "person", doing="greeted"),), (), "greet a person"
+    t.on_thing(
+        "lie",
+        "lie down on a thing within reach that has room",
+        t.close_to("x"),
+        op.Requirement(Not(HasState(op.AGENT, "lying")), "{agent} lies already", "already"),
+        t.affords("x", "lieable", doing="lain on"),
+        t.room_for("x", BERTHS),
+        x="a bed or the like",
+        effects=(op.Relate(op.AGENT, "ON", "x"), op.Become(op.AGENT, "lying", instead_of="sitting")),
+    ),
+    op.Operator(
+        "stand_up",
+        (),
+        (op.Requirement(t.SITS_OR_LIES, "{agent} neither sits nor lies", "already"),),
+        (op.Cease(op.AGENT, "sitting"), op.Cease(op.AGENT, "lying")),
+        "stand up from sitting or lying; the seat still counts as taken",
+    ),
+    op.Operator("sleep", (), (t.AT_REST,), (), "sleep, sitting or lying"),
+    op.Operator("wake_up", (), (t.AT_REST,), (), "wake up, sitting or lying"),
+    t.on_thing(
+        "turn_to",
+        "turn to a thing, wherever it is",
+        x="a thing, a room or a person",
+        effects=(op.Unrelate(op.AGENT, ("FACING",), directed=True), op.Relate(op.AGENT, "FACING", "x")),
+    ),
+    t.on_thing("look_at", "look at a thing that is faced", t.faces("x"), x="a thing"),
+    t.on_thing("point_at", "point at what is faced", t.faces("x"), x="a thing"),
+    op.Operator(
+        "watch",
+        (op.Parameter("x", "a thing to look at"),),
+        (
+            t.affords("x", "lookable", doing="watched"),
+            op.Requirement(Same("here", "room"), "{x} is not in the room where {agent} is", "affordance"),
+            t.faces("x"),
+            replace(
+                t.faces("x"),
+                condition=Or((HasClass("x", "computer"), Not(t.SITS_OR_LIES), Related(op.AGENT, "FACING", "x"))),
+                message="{agent} sits or lies, and does not face {x} itself",
+            ),
+            t.not_enclosed("x"),
+        ),
+        (),
+        "watch a thing in the same room that is faced; whoever sits or lies must face it directly",
+        (t.room_of(op.AGENT, "here"), t.room_of("x", "room"), t.closed_container("x")),
+    ),
+    t.on_thing("greet", "greet a person", t.affords("x", "person", doing="greeted"), x="a person"),
 )

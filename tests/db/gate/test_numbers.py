@@ -16,7 +16,7 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.replicas import Replicas
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import GateFault, QueryRefused
-from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import SceneReader
 from tests.db.gate.conftest import HOME
 from tests.db.gate.corpus import VOCABULARY
 

@@ -17,7 +17,7 @@ from scenecypher.importers.pddl.domain_data import Domain, DomainMapping, SceneW
 from scenecypher.importers.pddl.problem import PddlScene, read_problem
 from scenecypher.importers.pddl.syntax import parse_pddl, read_pddl_file
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan, planning_state
-from scenecypher.planner.symbolic.required_actions import apply_call
+from scenecypher.planner.symbolic.states import apply_call
 from tests.importers.pddl.instances import DATA
 
 DOMAIN = """\

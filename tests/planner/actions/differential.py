@@ -13,8 +13,7 @@ from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import UnknownReference
 from scenecypher.importers.virtualhome import packaged_scene
-from scenecypher.planner.actions.execution import Infeasible, simulate
-from scenecypher.planner.actions.mistakes import Mistake, mistake_of
+from scenecypher.planner.actions.execution import Infeasible, Mistake, mistake_of, simulate
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS

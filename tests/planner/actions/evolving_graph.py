@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.importers.virtualhome_format import STATES, document_of, node_id, source_id
-from scenecypher.planner.actions.mistakes import Mistake
+from scenecypher.planner.actions.execution import Mistake
 
 MISTAKES: Final[dict[int | None, Mistake | None]] = {
     0: "wrong_order",

@@ -6,11 +6,11 @@ import pytest
 
 from scenecypher.db.condition import And, HasState, Id, Not, evaluate
 from scenecypher.importers.homes import our_home
-from scenecypher.planner.actions.giving import given_states, giving_classes
+from scenecypher.planner.actions.operator import Become, conditional_effects, giving_classes
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan, planning_state
-from scenecypher.planner.vocabularies.registry import operators_of
-from scenecypher.planner.vocabularies.virtualhome.extended import HEATERS, WASHERS
+from scenecypher.planner.vocabularies.virtualhome.operators import HEATERS, WASHERS
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 
 OPERATORS = operators_of("virtualhome_ext")
 
@@ -21,7 +21,8 @@ def test_what_gives_a_state_is_read_from_the_effects() -> None:
     assert giving_classes(HasState("x", "open"), OPERATORS) == frozenset()
     assert sought_for(HasState(Id("cup_1"), "washed"), OPERATORS).classes == {*WASHERS}
     assert sought_for(HasState(Id("cup_1"), "washed")).classes == frozenset()
-    under = dict(given_states(OPERATORS["switch_on"].effects))
+    effects = conditional_effects(OPERATORS["switch_on"].effects)
+    under = {it.state: (*bound, *conditions) for it, bound, conditions in effects if isinstance(it, Become)}
     assert under["on"] == (), "switching on gives it whatever else holds"
     assert len(under["washed"]) == 2, "in a washer, and to what is in it"
 

@@ -16,14 +16,11 @@ from scenecypher.db.graph.scene import Point, Properties, Relation, SceneGraph
 from scenecypher.planner.actions.execution import Infeasible, bind_choices, repair_call, simulate
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.methods.baselines.pddl_mistakes import find_mistakes
-from scenecypher.planner.methods.baselines.pddl_text import read_domain, read_problem
+from scenecypher.planner.methods.baselines.pddl_problems import find_mistakes, read_domain, read_problem
 from scenecypher.planner.methods.lookplangraph.lookplangraph import LookPlanGraphReply, action_call
-from scenecypher.planner.prompts.domains import domain_text
-from scenecypher.planner.prompts.examples import examples
 from scenecypher.planner.prompts.layout import SceneLayout
-from scenecypher.planner.symbolic.engine import LAMA, solve
-from scenecypher.planner.symbolic.limits import TimeLimit
+from scenecypher.planner.prompts.texts import domain_text, examples
+from scenecypher.planner.symbolic.engine import LAMA, TimeLimit, solve
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan
 from scenecypher.planner.vocabularies.household import VOCABULARY as HOUSEHOLD
 from scenecypher.planner.vocabularies.household.operators import CONTAINMENT, OPERATORS

@@ -15,7 +15,7 @@ from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 from tests.db.store.test_store import fresh
 from tests.planner.actions.flat import FLAT
 from tests.planner.actions.worlds import HOME, ROBOT, edited

@@ -8,9 +8,9 @@ import pytest
 
 from docs.generate.actions import page
 from scenecypher.db.vocabulary import BUILT_IN
-from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.vocabularies.registry import vocabulary_named
+from scenecypher.planner.actions.text import Macro
+from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
 PAGE = Path(__file__).parents[3] / "docs" / "actions.md"
 

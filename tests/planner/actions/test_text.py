@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
-from scenecypher.planner.vocabularies.registry import action_list
 from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS
+from scenecypher.planner.vocabularies.vocabulary import action_list
 
 WORDS = st.text(min_size=1, max_size=20).filter(lambda text: text == text.strip())
 

@@ -15,7 +15,7 @@ from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.vocabularies.virtualhome import operators as virtualhome
-from scenecypher.planner.vocabularies.virtualhome.extended import OPERATORS
+from scenecypher.planner.vocabularies.virtualhome.operators import EXTENDED as OPERATORS
 from tests.db.store.test_store import fresh
 from tests.planner.actions.worlds import HOME, ROBOT, edited, mutual, node
 

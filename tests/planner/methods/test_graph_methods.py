@@ -11,7 +11,7 @@ from scenecypher.db.condition import HasState, Id, condition_document
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.methods.ours.goal_then_plan import StatedGoal, stated_goal
 from scenecypher.planner.methods.sayplan.sayplan import MAX_PLANS
-from scenecypher.planner.prompts.worked import worked_examples
+from scenecypher.planner.prompts.texts import worked_examples
 from scenecypher.planner.sessions.events import Answered, Called, Refused, Solved, Thought
 from scenecypher.planner.sessions.method import Memory, Think, decision_document, decision_from_document
 from tests.planner.methods.coffee import COFFEE, INSTRUCTION

@@ -11,12 +11,10 @@ import pytest
 from scenecypher.chat.model import Model
 from scenecypher.chat.scripted import Scripted, ScriptedReply
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.methods.baselines.react import React
-from scenecypher.planner.methods.baselines.react_alfworld import ReactAlfworld
+from scenecypher.planner.methods.baselines.react import React, ReactAlfworld
 from scenecypher.planner.methods.ours.stepwise import Stepwise
 from scenecypher.planner.methods.sg2.sg2 import TURNS, Sg2
-from scenecypher.planner.methods.sg_rwr.sg_rwr import SgRwr
-from scenecypher.planner.methods.sg_rwr.sg_rwr_single_coder import SingleCoder
+from scenecypher.planner.methods.sg_rwr.sg_rwr import SgRwr, SingleCoder
 from scenecypher.planner.prompts.past import turn_messages
 from scenecypher.planner.sessions.method import (
     Act,
@@ -31,7 +29,6 @@ from scenecypher.planner.sessions.method import (
     Think,
     Turn,
 )
-from scenecypher.retriever.graph_api import CALL_SETS
 
 EVERY: Final[tuple[Decision | None, ...]] = (
     Ask("Where is it?"),
@@ -48,7 +45,7 @@ METHODS: Final[dict[str, Callable[[Model], Method]]] = {
     "sg2": lambda model: Sg2(model, "babyai"),
     "sg-rwr": lambda model: SgRwr(model, "babyai"),
     "single-coder": lambda model: SingleCoder(model, "babyai"),
-    "react-rwr": lambda model: React(model, "babyai", CALL_SETS["react-rwr"], tools=False),
+    "react-rwr": lambda model: React(model, "babyai", "react-rwr"),
     "react-alfworld": lambda model: ReactAlfworld(model, "babyai", lambda: ()),
     "stepwise": Stepwise,
 }

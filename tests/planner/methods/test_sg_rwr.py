@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.prompts.environment_schema import environment_schema
-from scenecypher.planner.prompts.worked import worked_examples
+from scenecypher.planner.prompts.terms import environment_schema
+from scenecypher.planner.prompts.texts import worked_examples
 from scenecypher.planner.sessions.events import Answered, Asked, Called, Finished, Refused, Retrieved, Solved
 from tests.planner.methods.playing import (
     INSTRUCTION,

@@ -28,8 +28,7 @@ from scenecypher.planner.perception.grid_view import (
 )
 from scenecypher.planner.perception.merge import merge_all
 from scenecypher.planner.worlds.belief import initial_belief
-from scenecypher.planner.worlds.minigrid import MOVES
-from scenecypher.planner.worlds.minigrid_paths import GridLayout, turns
+from scenecypher.planner.worlds.minigrid import MOVES, GridLayout, turns
 from tests.sampling import sample
 from tests.scripted_model import MODEL_NAME, ScriptedModel
 from tests.scripted_vision import GridReader

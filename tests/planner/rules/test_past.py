@@ -26,17 +26,17 @@ from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.history import declare_time
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError, RuleBroken
-from scenecypher.planner.actions.memory_simulator import MemorySimulator
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.prompts.house_rules import actions_and_rules
+from scenecypher.planner.prompts.past import actions_and_rules
 from scenecypher.planner.rules.house import add_rule, contradictions, remove_rule
 from scenecypher.planner.symbolic.plan import planning_state
 from scenecypher.planner.symbolic.reachable import forbidding
 from scenecypher.planner.symbolic.write import write_problem
-from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.planner.worlds.belief_simulator import simulator_of
+from scenecypher.planner.worlds.episode_worlds import MemorySimulator
 from scenecypher.ui.views import doable
 from tests.db.store.test_store import fresh
 from tests.db.test_rules import random_change

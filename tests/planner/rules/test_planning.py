@@ -14,7 +14,7 @@ from scenecypher.planner.symbolic.expressions import TRUE
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan, planning_state
 from scenecypher.planner.symbolic.reachable import unreachable_part
 from scenecypher.planner.symbolic.write import write_problem
-from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 from tests.db.test_rules import TEXTS, random_change
 from tests.planner.rules.homes import HOME, NO_KNIFE, NO_METAL, moved, rule, rules, with_states
 from tests.planner.symbolic.semantics import Semantics

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from scenecypher.errors import QueryRefused, ServiceError
-from scenecypher.planner.sandbox.allowed import check_program
-from scenecypher.planner.sandbox.running import ProgramLimits, ProgramResult, run_program
+from scenecypher.planner.sandbox.running import ProgramLimits, ProgramResult, check_program, run_program
 
 TIGHT = ProgramLimits(seconds=0.2, memory_bytes=32 * 2**20, output_bytes=2_000, calls=20, depth=100)
 

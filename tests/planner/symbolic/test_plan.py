@@ -27,11 +27,10 @@ from scenecypher.db.condition import (
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.symbolic.engine import solve
-from scenecypher.planner.symbolic.limits import TimeLimit
+from scenecypher.planner.symbolic.engine import TimeLimit, solve
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan, shorten_plan
-from scenecypher.planner.symbolic.required_actions import PlanningState, apply_call
+from scenecypher.planner.symbolic.states import PlanningState, apply_call
 from scenecypher.planner.vocabularies.grasif.operators import OPERATORS
 from scenecypher.planner.worlds.minigrid import Executor
 from tests.planner.actions.grasif_worlds import ROBOT, home

@@ -10,8 +10,7 @@ from scenecypher.db.condition import And, Condition, HasState, Id, Related, eval
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.prompts.layout import SceneLayout
 from scenecypher.planner.symbolic.plan import planning_state
-from scenecypher.planner.symbolic.required_actions import PlanningState
-from scenecypher.planner.symbolic.room_order import order_by_rooms
+from scenecypher.planner.symbolic.states import PlanningState, order_by_rooms
 from tests.planner.actions.grasif_worlds import home
 
 

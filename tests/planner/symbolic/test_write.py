@@ -48,13 +48,13 @@ from scenecypher.planner.actions.operator import (
     Unrelate,
     When,
     is_bound,
-    nested_effects,
+    simple_effects,
 )
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.symbolic.required_actions import PlanningState
+from scenecypher.planner.symbolic.states import PlanningState
 from scenecypher.planner.symbolic.write import write_problem
-from scenecypher.planner.vocabularies.registry import operators_of
 from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS as VIRTUALHOME
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 from tests.planner.actions.flat import FLAT_ROWS
 from tests.planner.actions.grasif_worlds import ROBOT, home, random_home
 from tests.planner.actions.worlds import HOME as WALKED
@@ -68,7 +68,7 @@ HOME: Final = home()
 
 def everything(operators: Mapping[str, Operator], graph: SceneGraph) -> Condition:
     """Return a goal that every effect matters to."""
-    effects = [effect for it in operators.values() for effect in nested_effects(it.effects)]
+    effects = [effect for it in operators.values() for effect in simple_effects(it.effects)]
     states = {state for node in graph.nodes.values() for state in node.states}
     states |= {it.state for it in effects if isinstance(it, Become)}
     types = {it.type for it in graph.relations} | {it.type for it in effects if isinstance(it, Relate)}
@@ -141,7 +141,7 @@ def test_every_operator_is_written(vocabulary: str) -> None:
     nodes = [Node(f"{kind}-{n}", kind, f"{kind}-{n}", "key", (), affordances) for n, kind in enumerate(kinds)]
     graph = SceneGraph.of(nodes, ())
     found = write_problem(operators, graph, "Agent-0", everything(operators, graph))
-    acting = {name for name, it in operators.items() if any(map(is_change, nested_effects(it.effects)))}
+    acting = {name for name, it in operators.items() if any(map(is_change, simple_effects(it.effects)))}
     assert {found.operators[name] for name in Semantics(found.domain, found.problem).actions} == acting
 
 
@@ -275,7 +275,7 @@ def test_names_that_pddl_does_not_allow_are_replaced_and_found_again() -> None:
 def test_no_action_requires_a_property_that_one_changes(vocabulary: str) -> None:
     """Properties are evaluated where a problem is written, so Assign and Forget change no fact."""
     operators = operators_of(vocabulary).values()
-    effects = [effect for operator in operators for effect in nested_effects(operator.effects)]
+    effects = [effect for operator in operators for effect in simple_effects(operator.effects)]
     changed = {effect.key for effect in effects if isinstance(effect, Assign | Forget)}
     required = {
         part.key

@@ -12,7 +12,7 @@ from scenecypher.db.graph.scene import Relation
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
-from scenecypher.planner.vocabularies.registry import operators_of
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from tests.planner.actions.grasif_worlds import home as kitchen
 from tests.planner.actions.test_operators import put

@@ -15,7 +15,7 @@ from scenecypher.cli.session import _editing
 from scenecypher.db.local.config import ServerHome, ServerState
 from scenecypher.errors import InputError
 from scenecypher.evaluation.result import SUFFIX, write_result
-from scenecypher.planner.sessions.log import trim_log
+from scenecypher.planner.sessions.resuming import trim_log
 from tests.evaluation.test_reporting import make_result
 from tests.planner.test_session import says
 from tests.scenecypher.cli.conftest import RunCommand

@@ -20,7 +20,7 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import SceneReader
 from tests.proxy import proxied
 
 ROUND_TRIPS = 5

@@ -10,8 +10,7 @@ import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.symbolic.engine import solve
-from scenecypher.planner.symbolic.limits import TimeLimit
+from scenecypher.planner.symbolic.engine import TimeLimit, solve
 from tests.scenecypher.cli.conftest import RunCommand
 
 SOAP = "eai/27_2"

@@ -14,8 +14,7 @@ from scenecypher.chat import OpenAIModel
 from scenecypher.chat.model import Message, Request
 from scenecypher.cli.context import ERASED, WaitLine, output, progress_bar, shown_waits
 from scenecypher.db.store.connection import Address, Database
-from scenecypher.planner.symbolic.engine import solve
-from scenecypher.planner.symbolic.limits import TimeLimit
+from scenecypher.planner.symbolic.engine import TimeLimit, solve
 from scenecypher.waiting import listen, waiting_for
 from scenecypher.waiting import waits as waits_now
 from tests.scripted_model import ScriptedModel

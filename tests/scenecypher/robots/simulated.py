@@ -18,9 +18,9 @@ from typing import Any, Final
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError
-from scenecypher.planner.actions.memory_simulator import MemorySimulator
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.perception.truth import true_observation
+from scenecypher.planner.worlds.episode_worlds import MemorySimulator
 from tests.planner.actions.grasif_worlds import home
 from tests.rooms import ROOT
 
