@@ -45,13 +45,7 @@ class Clock:
 
     def time_of(self, event: Event) -> datetime:
         """Return the time of an event."""
-        match self.source:
-            case "episode":
-                return self.start + (event.version - self.base) * EPISODE_STEP
-            case "declared":
-                return event.clock or self.start
-            case _:
-                return event.at
+        return self.now(event.version, (event.clock or self.start) if self.source == "declared" else event.at)
 
 
 Row: TypeAlias = dict[str, Any]
