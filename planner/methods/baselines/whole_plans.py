@@ -15,15 +15,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import BaseModel
 
 from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import SEED, Message, Model, Request, Usage
-from scenecypher.chat.structured_reply import ask_for
-from scenecypher.errors import InputError, ReplyRejected
+from scenecypher.chat.structured_reply import ask_for, ask_until
+from scenecypher.errors import InputError
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.methods.baselines.pddl_problems import (
     PddlProblem,
@@ -41,7 +41,6 @@ from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S
 from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
 PROMPTS: Final = prompts_beside(__name__)
-ATTEMPTS: Final = 3
 
 
 class PlanReply(BaseModel, extra="forbid", title="Reply"):
@@ -109,17 +108,8 @@ class LlmPlusP:
         """Ask for the problem, again after each reply that is no PDDL problem."""
         example: dict[str, Any] = (examples("problems", self._vocabulary) if self._examples else {}) or {}
         system, shown = PROMPTS["llm_p"].format(domain=self._domain.text), example.get("pddl", "")
-        request, usage = Request(_prompt(system, memory, "problem", example, shown), seed=SEED), Usage()
-        for _ in range(ATTEMPTS):
-            reply = self._model.reply(request)
-            usage += reply.usage
-            try:
-                return read_problem(clean_reply(reply.text)), usage
-            except ReplyRejected as rejected:
-                mistake = str(rejected)
-            again = Message("assistant", reply.text or "(no text)"), Message("user", mistake)
-            request = replace(request, messages=(*request.messages, *again))
-        raise ReplyRejected(mistake, prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
+        request = Request(_prompt(system, memory, "problem", example, shown), seed=SEED)
+        return ask_until(self._model, request, lambda it: read_problem(clean_reply(it.text)), complaint="{}")
 
 
 def _prompt(system: str, memory: Memory, what: str, example: dict[str, Any], shown: str) -> tuple[Message, Message]:
