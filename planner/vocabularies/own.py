@@ -9,13 +9,7 @@ from typing import Final
 
 import scenecypher.db.condition as c
 from scenecypher.errors import DocumentError, InputError
-from scenecypher.importers.pddl.domain_data import (
-    ActionEffect,
-    ActionRequirement,
-    Domain,
-    DomainAction,
-    domain_from_document,
-)
+from scenecypher.importers.pddl import domain_data as domains
 from scenecypher.planner.actions import operator as op
 from scenecypher.planner.vocabularies.vocabulary import Planning, Vocabulary, Words
 
@@ -25,12 +19,12 @@ IN_HAND: Final = op.Choose(
 """What the agent holds; no name is empty, and asking for it makes the name known to the message."""
 
 
-def operators_of_domain(domain: Domain) -> dict[str, op.Operator]:
+def operators_of_domain(domain: domains.Domain) -> dict[str, op.Operator]:
     """Return the operators of a domain, and of those that the scene has besides, by name."""
     return {action.name: _operator(action, domain) for action in domain.all_actions}
 
 
-def _operator(action: DomainAction, domain: Domain) -> op.Operator:
+def _operator(action: domains.DomainAction, domain: domains.Domain) -> op.Operator:
     constants = {node: f"the_{number}" for number, node in enumerate(_constants(action))}
     choose = tuple(op.Choose(var, (c.Same(var, node),)) for node, var in constants.items())
     empty = any(op.asks_empty_hand(it.condition) for it in action.requires)
@@ -44,12 +38,12 @@ def _operator(action: DomainAction, domain: Domain) -> op.Operator:
     )
 
 
-def _constants(action: DomainAction) -> Iterator[c.Id]:
+def _constants(action: domains.DomainAction) -> Iterator[c.Id]:
     """Yield each constant that an effect changes, once."""
     yield from dict.fromkeys(node for it in action.effects for node in it.nodes if isinstance(node, c.Id))
 
 
-def _requirement(required: ActionRequirement, domain: Domain) -> op.Requirement:
+def _requirement(required: domains.ActionRequirement, domain: domains.Domain) -> op.Requirement:
     if required.of_type:
         return op.Requirement(required.condition, required.words, "affordance")
     message = f"{required.words} does not hold"
@@ -58,7 +52,7 @@ def _requirement(required: ActionRequirement, domain: Domain) -> op.Requirement:
     return op.Requirement(required.condition, message, repair=_repair(required.condition, domain))
 
 
-def _effect(effect: ActionEffect, constants: Mapping[c.Id, str]) -> op.Effect:
+def _effect(effect: domains.ActionEffect, constants: Mapping[c.Id, str]) -> op.Effect:
     x, *others = (constants[node] if isinstance(node, c.Id) else node for node in effect.nodes)
     form, made = effect.form, _state_change(effect, x)
     if form.how == "relation":
@@ -73,7 +67,7 @@ def _effect(effect: ActionEffect, constants: Mapping[c.Id, str]) -> op.Effect:
     return made
 
 
-def _state_change(effect: ActionEffect, x: str) -> op.Effect:
+def _state_change(effect: domains.ActionEffect, x: str) -> op.Effect:
     form = effect.form
     if effect.holds:
         return op.Become(x, form.word, instead_of=form.otherwise)
@@ -92,13 +86,13 @@ class _Wanted:
     holds: bool
 
 
-def _repair(condition: c.Condition, domain: Domain) -> op.Repair | None:
+def _repair(condition: c.Condition, domain: domains.Domain) -> op.Repair | None:
     """Return the first action of the domain with the effect that `condition` asks for; None for no single fact."""
     found = _achiever(condition, domain)
     return _repair_by(*found, domain) if found else None
 
 
-def _achiever(condition: c.Condition, domain: Domain) -> tuple[DomainAction, dict[str, str]] | None:
+def _achiever(condition: c.Condition, domain: domains.Domain) -> tuple[domains.DomainAction, dict[str, str]] | None:
     """Return the first action that makes a fact hold, and the condition's variables by the action's."""
     wanted = _wanted(condition)
     for action in domain.all_actions if wanted else ():
@@ -123,7 +117,7 @@ def _wanted(condition: c.Condition) -> _Wanted | None:
     return None
 
 
-def _unified(effect: ActionEffect, wanted: _Wanted) -> dict[str, str] | None:
+def _unified(effect: domains.ActionEffect, wanted: _Wanted) -> dict[str, str] | None:
     """Return the requirement's variable for each of the action's, if the effect makes the wanted fact."""
     if effect.form.word != wanted.word or effect.holds != wanted.holds or effect.when != c.ALWAYS or effect.each:
         return None
@@ -137,7 +131,7 @@ def _unified(effect: ActionEffect, wanted: _Wanted) -> dict[str, str] | None:
     return bound
 
 
-def _repair_by(action: DomainAction, bound: Mapping[str, str], domain: Domain) -> op.Repair:
+def _repair_by(action: domains.DomainAction, bound: Mapping[str, str], domain: domains.Domain) -> op.Repair:
     """Return the repair by an action; each of its other parameters is chosen so that its own precondition holds.
 
     If no node meets all of it, one will do that meets what no action could make true.
@@ -161,7 +155,7 @@ def _repair_by(action: DomainAction, bound: Mapping[str, str], domain: Domain) -
 def vocabulary_of(name: str, base: Vocabulary, actions: str) -> Vocabulary:
     """Return `base` with the `actions` of a scene (JSON) instead of its own. Raises InputError if they are damaged."""
     try:
-        domain = domain_from_document(json.loads(actions), file="the scene's own actions")
+        domain = domains.domain_from_document(json.loads(actions), file="the scene's own actions")
     except (DocumentError, ValueError, RecursionError) as error:
         raise InputError(f"{error}; give the scene its actions again: `scenecypher domain add`") from error
     return replace(

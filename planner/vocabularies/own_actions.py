@@ -15,16 +15,8 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import base_name
 from scenecypher.errors import InputError
+from scenecypher.importers.pddl import domain_data as domains
 from scenecypher.importers.pddl.domain import DomainReader, read_domain
-from scenecypher.importers.pddl.domain_data import (
-    Domain,
-    DomainMapping,
-    SceneWords,
-    declaration_of,
-    domain_from_document,
-    form_text,
-    read_mapping,
-)
 from scenecypher.importers.pddl.problem import read_problem
 from scenecypher.importers.pddl.syntax import read_pddl_file
 
@@ -41,14 +33,14 @@ class AddedActions:
     """
 
     scene: SceneInfo
-    domain: Domain
+    domain: domains.Domain
     besides: tuple[str, ...]
     replaced: bool
 
     @property
     def forms(self) -> Mapping[str, str]:
         """How each predicate is stored, as a mapping file says it."""
-        return {name: form_text(form) for name, form in self.domain.predicates.items()}
+        return {name: domains.form_text(form) for name, form in self.domain.predicates.items()}
 
 
 def add_actions(store: SceneStore, name: str, domain: Path, *, mapping: Path | None = None) -> AddedActions:
@@ -60,20 +52,20 @@ def add_actions(store: SceneStore, name: str, domain: Path, *, mapping: Path | N
     """
     source = read_pddl_file(domain, "domain")
     snapshot = store.load(name)
-    found = read_domain(source, _mapping(mapping), SceneWords.of(snapshot.graph))
+    found = read_domain(source, _mapping(mapping), domains.SceneWords.of(snapshot.graph))
     before = own_domain(snapshot.info.declared)
     earlier = before.all_domains if before else ()
     texts = snapshot.info.declared.domain.split(NEXT_DOMAIN)
     kept = [pair for pair in zip(earlier, texts, strict=False) if pair[0].name != found.name]
     others = tuple(replace(other, others=()) for other, _ in kept)
     _check_names(found, others, source.file, name)
-    declared = declaration_of(replace(found, others=others), source, snapshot.info.declared)
+    declared = domains.declaration_of(replace(found, others=others), source, snapshot.info.declared)
     declared = replace(declared, domain=NEXT_DOMAIN.join((*(text for _, text in kept), source.text)))
     info = store.redeclare(snapshot.info, vocabulary=snapshot.info.vocabulary, declared=declared)
     return AddedActions(info, found, tuple(it.name for it in others), len(others) < len(earlier))
 
 
-def _check_names(found: Domain, others: tuple[Domain, ...], file: str, scene: str) -> None:
+def _check_names(found: domains.Domain, others: tuple[domains.Domain, ...], file: str, scene: str) -> None:
     """Raise InputError for an action that another domain of the scene has too."""
     for other in others:
         for action in sorted({it.name for it in found.actions} & {it.name for it in other.actions}):
@@ -95,20 +87,20 @@ def read_pddl_scene(problem: Path, domain: Path, *, mapping: Path | None = None,
     """Return the scene of a PDDL problem with the actions of its domain. Raises DocumentError naming the line."""
     source = read_pddl_file(domain, "domain")
     text = read_pddl_file(problem, "problem")
-    scene = read_problem(text, DomainReader(source, _mapping(mapping) or DomainMapping(), SceneWords()))
+    scene = read_problem(text, DomainReader(source, _mapping(mapping) or domains.DomainMapping(), domains.SceneWords()))
     return ImportedScene(
         name,
         scene.graph,
-        declared=declaration_of(scene.domain, source),
+        declared=domains.declaration_of(scene.domain, source),
         source=f"PDDL problem {text.name} of the domain {source.name}",
     )
 
 
-def own_domain(declared: Declared) -> Domain | None:
+def own_domain(declared: Declared) -> domains.Domain | None:
     """Return the domain of a scene's own actions; None if it has those of its vocabulary."""
     if not declared.actions:
         return None
-    return domain_from_document(json.loads(declared.actions), file="the scene's own actions")
+    return domains.domain_from_document(json.loads(declared.actions), file="the scene's own actions")
 
 
 def own_goal(declared: Declared) -> Condition | None:
@@ -126,5 +118,5 @@ def own_goal_in_words(store: SceneStore, scene: SceneInfo) -> tuple[Condition, s
     return goal, f"Reach the goal: {explain(goal, store.load(scene.name).graph, {})}"
 
 
-def _mapping(file: Path | None) -> DomainMapping | None:
-    return read_mapping(file) if file else None
+def _mapping(file: Path | None) -> domains.DomainMapping | None:
+    return domains.read_mapping(file) if file else None
