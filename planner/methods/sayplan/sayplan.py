@@ -169,7 +169,8 @@ class SayPlanLite:
 def graph_terms(vocabulary: str) -> str:
     """Return the links and states of the graph in words (appendix F-4)."""
     relations, states = relation_terms(vocabulary, types=True), state_terms(vocabulary)
-    return PROMPTS["terms"].format(relations=relations or "that x is joined with y as the type says", states=states)
+    terms: str = PROMPTS["terms"]
+    return terms.format(relations=relations or "that x is joined with y as the type says", states=states)
 
 
 def decide_after_plan(memory: Memory) -> Decision | None:

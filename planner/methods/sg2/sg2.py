@@ -99,7 +99,8 @@ class Sg2:
         """The form of a reply, as text for the model."""
         contents = (PROMPTS[f"{mode}_content"].format(form=replies.SOLUTION_FORM) for mode in self._modes)
         *names, last = map(str.upper, self._modes)
-        return PROMPTS["form_of_reply"].format(names=f"{', '.join(names)} and {last}", contents="\n".join(contents))
+        form: str = PROMPTS["form_of_reply"]
+        return form.format(names=f"{', '.join(names)} and {last}", contents="\n".join(contents))
 
     def _read(self, text: str) -> Decision:
         """Parse a reply. Raises ReplyRejected if a part is missing or the mode is unknown."""
