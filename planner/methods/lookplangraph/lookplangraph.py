@@ -95,18 +95,15 @@ def system_prompt(vocabulary: str, telling: Telling = IN_PAPER) -> str:
         f"\nExample {number}\n{example['prompt']}\nReply: {json.dumps(example['reply'], ensure_ascii=False)}"
         for number, example in enumerate(examples("lookplangraph", vocabulary) if telling.examples else (), 1)
     ]
-    return (
-        PROMPTS["system"]
-        .format(
-            seeing=" ".join(_seeing(vocabulary, telling)),
-            advice="\n".join(f"- {line}" for line in _advice(vocabulary, telling)),
-            terms="\n".join(filter(None, (relation_terms(vocabulary, types=False), state_terms(vocabulary)))),
-            functions=functions(vocabulary, "stepwise"),
-            done="" if DONE in operators_of(vocabulary) else PROMPTS["say_done"],
-            examples="\n".join(shown),
-        )
-        .rstrip()
-    )
+    system: str = PROMPTS["system"]
+    return system.format(
+        seeing=" ".join(_seeing(vocabulary, telling)),
+        advice="\n".join(f"- {line}" for line in _advice(vocabulary, telling)),
+        terms="\n".join(filter(None, (relation_terms(vocabulary, types=False), state_terms(vocabulary)))),
+        functions=functions(vocabulary, "stepwise"),
+        done="" if DONE in operators_of(vocabulary) else PROMPTS["say_done"],
+        examples="\n".join(shown),
+    ).rstrip()
 
 
 def _seeing(vocabulary: str, telling: Telling) -> Iterator[str]:
