@@ -30,7 +30,7 @@ from scenecypher.planner.perception.detections import Detection, Detections, Det
 from scenecypher.planner.perception.look import CommittedLook, belief_before, merge_look
 from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.observation import SeenThing
-from scenecypher.planner.prompts.past import actions_and_rules
+from scenecypher.planner.prompts.texts import actions_and_rules
 from scenecypher.planner.rules.house import AddedRules, add_rule, add_set, check_rules, remove_rule
 from scenecypher.planner.sessions.budget import SPARE_STEPS, UNASKED_STEPS, Budget
 from scenecypher.planner.sessions.events import Acted, Corrected, Finished

@@ -24,9 +24,8 @@ from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.chat.structured_reply import ask_for
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.prompts.past import feedback, previous_actions
 from scenecypher.planner.prompts.terms import relation_terms, state_terms
-from scenecypher.planner.prompts.texts import examples, functions, prompts_beside
+from scenecypher.planner.prompts.texts import examples, feedback, functions, previous_actions, prompts_beside
 from scenecypher.planner.sessions.method import Act, Decision, Done, Memory
 from scenecypher.planner.sessions.views import inspected_nodes
 from scenecypher.planner.vocabularies.vocabulary import DONE, macros_of, operators_of, vocabulary_named

@@ -26,9 +26,8 @@ from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.chat.structured_reply import ask_for
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.prompts.past import TurnForm, exchanges
 from scenecypher.planner.prompts.terms import relation_terms, state_terms
-from scenecypher.planner.prompts.texts import functions, prompts_beside, worked_examples
+from scenecypher.planner.prompts.texts import TurnForm, exchanges, functions, prompts_beside, worked_examples
 from scenecypher.planner.sessions.method import CallTool, Decision, Done, GiveUp, Memory, Solve, Turn
 from scenecypher.planner.sessions.tools import REHEARSED
 from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
