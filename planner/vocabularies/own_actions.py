@@ -1,4 +1,4 @@
-"""Actions of a user's own for a scene: read from a PDDL domain, stored with it as its vocabulary, and taken away again."""
+"""Actions of a user's own for a scene: read from a PDDL domain, stored as its vocabulary, and taken away again."""
 
 from __future__ import annotations
 
