@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, TypeVar
@@ -10,11 +10,10 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from scenecypher.chat.clean import clean_reply, json_values
-from scenecypher.chat.model import SEED, Message, Model, Reply, Request, Usage
+from scenecypher.chat.model import SEED, Message, Model, Reply, Request, Usage, ask_until
 from scenecypher.errors import ReplyRejected
 
 Form = TypeVar("Form", bound=BaseModel)
-T = TypeVar("T")
 
 _SHOWN_MISTAKES: Final = 5
 _MISFIT: Final = (
@@ -55,41 +54,6 @@ def ask_for(
             prompt_tokens=rejected.prompt_tokens,
             completion_tokens=rejected.completion_tokens,
         ) from None
-
-
-def ask_until(
-    model: Model,
-    request: Request,
-    read: Callable[[Reply], T],
-    *,
-    spent: Usage | None = None,
-    attempts: int = 3,
-    complaint: str = "That reply can't be used: {}.",
-    echoed: int = 6_000,
-) -> tuple[T, Usage]:
-    """Ask until `read` takes the reply, sending back why it rejects one after so many `echoed` characters of it.
-
-    Returns the value and the tokens of all attempts, with those `spent` before. Raises ReplyRejected, with the last
-    reply and the tokens, after `attempts` rejected replies.
-    """
-    usage = spent or Usage()
-    for attempt in range(1, attempts + 1):
-        reply = model.reply(request)
-        usage += reply.usage
-        try:
-            return read(reply), usage
-        except ReplyRejected as rejected:
-            if attempt == attempts:
-                raise ReplyRejected(
-                    str(rejected),
-                    reply=reply.text,
-                    prompt_tokens=usage.prompt_tokens,
-                    completion_tokens=usage.completion_tokens,
-                ) from rejected
-            echo = Message("assistant", clean_reply(reply.text)[:echoed] or "(no text)")
-            again = (*request.messages, echo, Message("user", complaint.format(rejected)))
-            request = replace(request, messages=again)
-    raise AssertionError
 
 
 @lru_cache(maxsize=256)

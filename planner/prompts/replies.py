@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from scenecypher.chat.clean import clean_reply
-from scenecypher.chat.model import SEED, Message, Model, Request, Usage
-from scenecypher.chat.structured_reply import ask_until
+from scenecypher.chat.model import SEED, Message, Model, Request, Usage, ask_until
 from scenecypher.errors import ReplyRejected, did_you_mean
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.sessions.method import Done, Solve

@@ -21,8 +21,8 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from scenecypher.chat.clean import clean_reply
-from scenecypher.chat.model import SEED, Message, Model, Request, Usage
-from scenecypher.chat.structured_reply import ask_for, ask_until
+from scenecypher.chat.model import SEED, Message, Model, Request, Usage, ask_until
+from scenecypher.chat.structured_reply import ask_for
 from scenecypher.errors import InputError
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.methods.baselines import pddl_problems as pddl
