@@ -39,11 +39,10 @@ def _bring_up_to_date(database: Database, tell: Callable[[str], None]) -> None:
     except QueryFailed as error:
         if error.code not in WRITE_REFUSED:
             raise
-        msg = (
+        raise DatabaseUnavailable(
             f"the scenes at {database.address.uri} are stored in an older form, and this user may not change it; "
             "connect once as a user who may write, such as with `scenecypher scenes list`"
-        )
-        raise DatabaseUnavailable(msg) from error
+        ) from error
 
 
 def address_of(settings: Settings, *, tell: Callable[[str], None]) -> Address:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from reprlib import repr as short_repr
 from typing import Any, Final, LiteralString, cast
 
@@ -95,75 +97,8 @@ PAST_RELATIONS: Final[Mapping[LiteralString, str]] = {
 }
 """Relation types of the past; none joins it with the present."""
 
-PAST_PROPERTIES: Final[Mapping[str, Mapping[str, str]]] = {
-    "Run": {
-        "number": "whole number, unique",
-        "command": "text: 'plan', 'session', 'ask' or 'eval'",
-        "instruction": "text, the task or the question",
-        "method": "text, how it was decided",
-        "model": "text, the language model; empty without one",
-        "actor": "text, who acted, as the events of the scene name it",
-        "began": "time of the start",
-        "ended": "time of the end, if it ended",
-        "outcome": "text: 'done', 'not_met', 'given_up', 'impossible', 'infeasible', 'stopped', 'failed' or a limit",
-        "reason": "text, why it ended",
-        "answer": "text, the answer to a question",
-        "version": "whole number, the version of the scene at the start",
-        "belief_version": "whole number, the version of the belief at the start; absent without one",
-        "last_version": "whole number, the version that its last action led to",
-        "steps": "whole number, how many steps it has",
-        "tokens_in": "whole number, tokens that the model read",
-        "tokens_out": "whole number, tokens that the model wrote",
-    },
-    "Step": {
-        "run": "whole number, the number of its run",
-        "number": "whole number, its place in the run, from 1",
-        "turn": "whole number, the decision that it belongs to, from 1",
-        "at": "time",
-        "kind": "text such as 'asked', 'retrieved', 'answered', 'proposed', 'corrected', 'acted' or 'refused'",
-        "action": "text, the action that was proposed, done or refused",
-        "reason": "text, why it was proposed, corrected or asked",
-        "reasons": "list of text, why it was refused",
-        "cause": "text, the sort of refusal, such as 'missing', 'affordance' or 'unknown'",
-        "question": "text, the question that was asked",
-        "cypher": "text, the query that answered it",
-        "rows": "list of text, the first rows found, each as JSON",
-        "tool": "text, the tool that was called",
-        "observation": "text, the answer, the thought, or what was seen",
-        "tokens": "whole number, tokens of its model's replies",
-        "version": "whole number, the version that its action led to",
-        "belief_version": "whole number, the version of the belief that its action led to",
-    },
-    "PastEvent": {
-        "version": "whole number, the version that it led to",
-        "at": "time",
-        "actor": "text, who did it",
-        "action": "text, what was done",
-        "kind": "text: 'act', 'undo' or 'redo'",
-        "undone": "boolean, whether it is taken back",
-        "undoes": "list of whole numbers, the versions that an undo or a redo took back",
-    },
-    "PastFact": {
-        "relation": "text, a relation's type such as 'INSIDE', or absent",
-        "state": "text, a state such as 'open', or absent",
-        "property": "text, the name of a property that changed, or absent",
-        "value": "the property's value",
-        "since": "whole number, the version from which it was so; 0 is the import",
-        "until": "whole number, the version that ended it; absent if it is so still",
-        "since_at": "time of `since`",
-        "until_at": "time of `until`",
-    },
-    "PastNode": {
-        "id": "text, the node's id in the scene",
-        "name": "text, its last name",
-        "class": "text, what sort of thing it is",
-        "kind": "text, its label in the scene such as 'Object'",
-        "since": "whole number, the version that added it",
-        "until": "whole number, the version that removed it, if any",
-        "since_at": "time of `since`",
-        "until_at": "time of `until`",
-    },
-}
+# JSON, since each command reads it: TOML's parser takes longer to import than all of this module.
+PAST_PROPERTIES: Final[Mapping[str, Mapping[str, str]]] = json.loads(Path(__file__).with_name("past.json").read_bytes())
 """Properties by kind of the past that queries may read; every other property of these kinds stays hidden.
 
 Numbers of runs come from `(:Counter {name: 'run'})`.
@@ -256,10 +191,9 @@ class VectorSpace:
             msg = f"{short_repr(self.model)} is no name of a model: give a line of at most {MODEL_LENGTH} characters"
             raise InputError(msg)
         if type(self.dimension) is not int or not 0 < self.dimension <= MAX_DIMENSION:
-            msg = (
+            raise InputError(
                 f"vectors of {short_repr(self.dimension)} numbers can't be stored: they may have 1 to {MAX_DIMENSION:,}"
             )
-            raise InputError(msg)
         if type(self.indexed) is not bool:
             raise InputError(f"vectors are indexed or not, not {short_repr(self.indexed)}")
 
@@ -286,8 +220,7 @@ class Declared:
         for name in self.properties:
             _check_name(name, PROPERTY_NAME, "property", "lower_snake_case")
             if name in RESERVED_PROPERTIES:
-                msg = f"property {name!r} is reserved and can't be declared; choose another name"
-                raise InputError(msg)
+                raise InputError(f"property {name!r} is reserved and can't be declared; choose another name")
         object.__setattr__(self, "relation_types", tuple(sorted({*self.relation_types} - {*RELATION_TYPES})))
         object.__setattr__(self, "properties", tuple(sorted({*self.properties} - {*EXTRA_PROPERTIES})))
 
@@ -322,10 +255,9 @@ class Schema:
             object.__setattr__(self, name, frozenset(getattr(self, name)))
         for name in filter(None, (self.scope, self.member)):
             if not PLAIN_NAME.fullmatch(name):
-                msg = (
+                raise InputError(
                     f"{short_repr(name)} can't mark a part of a graph: use ASCII letters, digits and _, a letter first"
                 )
-                raise InputError(msg)
 
 
 @lru_cache(maxsize=64)
@@ -378,5 +310,4 @@ def vector_label(key: str) -> LiteralString:
 
 def _check_name(name: object, pattern: re.Pattern[str], what: str, style: str) -> None:
     if not isinstance(name, str) or not pattern.fullmatch(name):
-        msg = f"{what} {short_repr(name)} can't be declared: use {style}, ASCII, at most 64 characters"
-        raise InputError(msg)
+        raise InputError(f"{what} {short_repr(name)} can't be declared: use {style}, ASCII, at most 64 characters")

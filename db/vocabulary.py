@@ -91,8 +91,7 @@ def vocabulary_names() -> tuple[str, ...]:
 def add_vocabulary(vocabulary: NamedVocabulary) -> None:
     """Make a vocabulary known in this process, in place of one added before. Raises InputError for a built-in name."""
     if vocabulary.name in {*BUILT_IN, *FORMER_NAMES}:
-        msg = f"{vocabulary.name!r} is the name of a vocabulary that comes with SceneCypher; choose another"
-        raise InputError(msg)
+        raise InputError(f"{vocabulary.name!r} is the name of a vocabulary that comes with SceneCypher; choose another")
     _added[vocabulary.name] = vocabulary
 
 
@@ -155,8 +154,7 @@ def _installed(name: str) -> EntryPoint:
     for point in entry_points(group=GROUP, name=name):
         return point
     names = vocabulary_names()
-    msg = (
+    raise InputError(
         f"no vocabulary is called {name[:60]!r}{did_you_mean(name[:60], names)}; there are {', '.join(names)}. Install "
         "the package that brings it, or give the scene another: `scenecypher scenes set NAME --vocabulary household`"
     )
-    raise InputError(msg)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from scenecypher.db.condition import Condition, HasState, Id, Related, conjuncts, explain
 from scenecypher.db.graph.delta import apply
@@ -48,9 +48,6 @@ class AssignmentCache:
     plans that come with the data sets. `moved` are the things that were moved before a task begins, by its id, besides
     those that an episode moves. `examples` are worked ones for the prompts of a scene's tasks, by its name.
     """
-
-    name: Final = "Book"
-    """Name of this type in Inspect's logs."""
 
     def __init__(
         self,

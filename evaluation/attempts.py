@@ -1,4 +1,4 @@
-"""Attempts of a sample: work in a worker thread, tried again if the database or the model service failed.
+"""Tasks whose samples are work in a worker thread, tried again if the database or the model service failed.
 
 Inspect's model is adapted to our model interface, for methods that run in worker threads.
 """
@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import count
 from json import dumps, loads
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from anyio import from_thread, sleep, to_thread
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
     CachePolicy,
     ChatMessage,
@@ -30,15 +32,18 @@ from inspect_ai.model import (
     get_model,
 )
 from inspect_ai.model import Model as Generator
-from inspect_ai.solver import TaskState
+from inspect_ai.scorer import Score, Scorer, Target, scorer
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import JSONSchema
 from tenacity import RetryError
 
 from scenecypher.chat.model import Finish, Message, Model, Reply, Request, Usage
 from scenecypher.errors import ModelUnavailable, SceneCypherError, ServiceError
 from scenecypher.evaluation.progress import current_run
-from scenecypher.evaluation.replies import ModelSource
+from scenecypher.evaluation.prompt_version import METADATA_KEY
+from scenecypher.evaluation.replies import REFERENCE, ModelSource
 from scenecypher.evaluation.run_result import ATTEMPTS
+from scenecypher.planner.sessions.setup import NoModel
 from scenecypher.settings import Settings
 
 T = TypeVar("T")
@@ -90,6 +95,59 @@ def may_pass(error: BaseException) -> bool:
     if is_failed or isinstance(error, ConnectionError | TimeoutError) or type(error).__name__ in CONNECTION_ERRORS:
         return True
     return error.__cause__ is not None and may_pass(error.__cause__)
+
+
+Work: TypeAlias = Callable[[TaskState, Model], Any]
+"""What is found for a sample, as plain JSON values."""
+Judge: TypeAlias = Callable[[TaskState, Any], Score]
+"""The score of a sample, by what was found."""
+
+
+def measured_task(
+    name: str,
+    samples: list[Sample],
+    *,
+    work: Work,
+    judge: Judge,
+    found: str,
+    scored: str,
+    metrics: Any,
+    version: int,
+    prompts: str = "",
+    replies: Callable[[TaskState], ModelSource] = lambda _: ModelSource(REFERENCE),
+    reference: Callable[[TaskState], Model] = lambda _: NoModel(),
+) -> Task:
+    """Return the task in which `work` is done for each sample and `judge` scores it, both in worker threads.
+
+    What was found is kept in the sample's metadata, by the key `found`; `scored` is the scorer's name in logs. Results
+    of different versions, and of different `prompts`, are not comparable. A sample is asked for by its `replies`, or
+    by `reference` if these are no model's.
+    """
+
+    @solver(name="work")
+    def working() -> Solver:
+        async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the work calls the model
+            doing = partial(work, state)
+            state.metadata[found] = await attempt_asking(state, replies(state), doing, reference=reference(state))
+            return state
+
+        return solve
+
+    @scorer(metrics=metrics, name=scored)
+    def judging() -> Scorer:
+        async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the judge knows the gold
+            return await attempt(state, partial(judge, state, state.metadata[found]))
+
+        return score
+
+    return Task(
+        dataset=MemoryDataset(samples, name=name),
+        solver=working(),
+        scorer=judging(),
+        version=version,
+        metadata={METADATA_KEY: prompts},
+        fail_on_error=False,
+    )
 
 
 PROGRAMS: Final = ("mockllm/", "oracle/")

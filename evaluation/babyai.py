@@ -1,6 +1,6 @@
-"""The experiment `babyai`: NumQ&A, Trv-1 and Trv-2, of SG2's tables 1 and 3 and SG-RwR's tables 1 and 3.
+"""The experiments `babyai`, SG2's tables 1 and 3 and SG-RwR's tables 1 and 3, and `babyai-slm`, SG2's figure 5.
 
-`inspect eval evaluation/babyai.py --model PROVIDER/NAME`, or `scenecypher eval babyai`.
+`inspect eval evaluation/babyai.py@babyai --model PROVIDER/NAME`, or `scenecypher eval babyai`: NumQ&A, Trv-1, Trv-2.
 """
 
 from __future__ import annotations
@@ -11,19 +11,20 @@ from typing import Final
 from inspect_ai import task
 
 from scenecypher.evaluation.assignments import AssignmentCache
-from scenecypher.evaluation.derived import PartsPlan
 from scenecypher.evaluation.episode import EpisodePlan
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, TablePlan, paper_rows, select_rows
-from scenecypher.evaluation.measures import OUTCOMES
+from scenecypher.evaluation.measures import OUTCOMES, PartsPlan
 from scenecypher.evaluation.options import Names, select_names, take_spread
 from scenecypher.importers.datasets import dataset
 from scenecypher.planner.sessions.recipe import SchemaScope
 
-LEVELS: Final = ("numqa", "trv1", "trv2")
+NUMQA: Final = "numqa"
+LEVELS: Final = (NUMQA, "trv1", "trv2")
 COSTS: Final = ("round_tokens", "rounds", "calls", "tokens", "rooms_changed", "graph", "cot")
 COLUMNS: Final = (*OUTCOMES, *COSTS)
 TRIALS: Final = 100
+SLM_TRIALS: Final = 20
 
 PARTS: Final = {name: paper_rows(name) for name in ("sg2-1", "sg2-3", "sg-rwr-1", "sg-rwr-3")}
 """The papers' tables with their rows."""
@@ -68,6 +69,32 @@ def babyai(
     )
 
 
+@task
+@played
+def babyai_slm(
+    *,
+    methods: Names = PAPER,
+    limit: int = 0,
+    seed: int | None = None,
+    steps: int = 0,
+    schema: SchemaScope | None = None,
+) -> Experiment:
+    """Plan the one table of small models with `limit` instances (the paper has 20). Raises InputError."""
+    tasks = take_spread(islice(dataset(NUMQA).tasks(), SLM_TRIALS), limit, seed)
+    table = TablePlan(
+        key="sg2-5",
+        title=f"{dataset(NUMQA).title}, a small model",
+        columns=COLUMNS,
+        rows=paper_rows("sg2-5"),
+        tasks=tuple(task.id for task in tasks),
+        common=_common_episode(NUMQA, steps=steps, schema=schema),
+        published=("sg2", "5-slm"),
+        settings="babyai-slm",
+    )
+    title, assignments = "BabyAI's questions, small models", AssignmentCache(tasks)
+    return select_rows("babyai-slm", title, [table], methods=methods, assignments=assignments)
+
+
 def _table(part: str, level: str, tasks: tuple[str, ...], *, steps: int, schema: SchemaScope | None) -> TablePlan:
     paper, _, number = part.rpartition("-")
     return TablePlan(
@@ -76,7 +103,7 @@ def _table(part: str, level: str, tasks: tuple[str, ...], *, steps: int, schema:
         columns=COLUMNS,
         rows=PARTS[part],
         tasks=tasks,
-        common=common_episode(level, steps=steps, schema=schema),
+        common=_common_episode(level, steps=steps, schema=schema),
         published=(paper, f"{number}-{level}"),
         settings="babyai",
         ours=GOALS_FIRST if part in COMPARED else (),
@@ -84,9 +111,9 @@ def _table(part: str, level: str, tasks: tuple[str, ...], *, steps: int, schema:
     )
 
 
-def common_episode(level: str, *, steps: int, schema: SchemaScope | None) -> EpisodePlan:
+def _common_episode(level: str, *, steps: int, schema: SchemaScope | None) -> EpisodePlan:
     """Return the settings that all episodes of a level share."""
-    marking = "answer" if level == "numqa" else "minigrid"
+    marking = "answer" if level == NUMQA else "minigrid"
     return EpisodePlan(
         group=level, marking=marking, schema_scope=schema, ids_only=True, sizes=True, steps=steps or None
     )

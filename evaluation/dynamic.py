@@ -6,24 +6,35 @@ belief made before a thing was moved, and acts in the changed world. Only symbol
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from inspect_ai import task
 
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError
-from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal
-from scenecypher.evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, load_dynamic_scene, to_task
-from scenecypher.evaluation.episode import EpisodePlan, Wording
+from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal, load_dataset_scene
+from scenecypher.evaluation.episode import EpisodePlan, Perception, Wording
 from scenecypher.evaluation.episodes import played
-from scenecypher.evaluation.experiment import GOALS_FIRST, OURS, PAPER, Experiment, RowPlan, TablePlan, plan_tables
-from scenecypher.evaluation.folder_tasks import folder_tasks
+from scenecypher.evaluation.experiment import (
+    GOALS_FIRST,
+    OURS,
+    PAPER,
+    Experiment,
+    RowPlan,
+    TablePlan,
+    folder_tasks,
+    select_rows,
+)
 from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, select_names, split_names, take_of_each
+from scenecypher.evaluation.stated_tasks import ID_PREFIX, DynamicTask, dynamic_tasks, to_task
 from scenecypher.evaluation.task_pictures import bundled_pictures, check_pictures, pictured_tasks
 from scenecypher.importers.datasets import reference_plans
+from scenecypher.importers.homes import our_home
+from scenecypher.importers.task import Task
 
 WORLDS: Final = ("virtualhome", "behavior")
 TITLES: Final = {
@@ -94,8 +105,7 @@ def dynamic(
     if folder:
         like = replace(_table(WORLDS[1], [], common), columns=FOLDER_COLUMNS)
         found, cache = folder_tasks(folder, like, paper="", limit=limit, seed=seed)
-        planned, run = plan_tables(found, methods)
-        return _checked(Experiment("dynamic", TITLE, planned, cache, run))
+        return _checked(select_rows("dynamic", TITLE, found, methods=methods, assignments=cache))
     has = None if shown is None else pictured_tasks(shown, [line.id for line in dynamic_tasks()])
     lines = {
         name: take_of_each(
@@ -107,18 +117,26 @@ def dynamic(
         lines = {name: found for name, found in lines.items() if found}
     if not lines:
         raise InputError(f"{shown}: pictures of none of the chosen tasks; choose others with --data or --wording")
-    tables = [_table(name, found, common) for name, found in lines.items()]
-    simulated_methods = _simulated_rows(methods) if simulated else ()
-    planned, run = plan_tables(tables, _played_methods(methods, tables) if simulated else methods)
-    if simulated:
-        noisy = common.model_copy(update={"eyes": "noise"})
-        simulated_tables = [_table(name, found, noisy) for name, found in lines.items()]
-        more, also = plan_tables(simulated_tables, simulated_methods)
-        planned, run = (*planned, *more), run | also
     all_lines = [line for found in lines.values() for line in found]
     plans = {**reference_plans(), **{line.id: line.plan for line in all_lines if line.plan}}
     assignments = AssignmentCache(map(to_task, all_lines), scenes=load_dynamic_scene, plans=plans)
-    return _checked(Experiment("dynamic", TITLE, planned, assignments, run))
+
+    def made(eyes: Perception, methods: Names) -> Experiment:
+        seen_by = common.model_copy(update={"eyes": eyes})
+        tables = [_table(name, found, seen_by) for name, found in lines.items()]
+        return select_rows("dynamic", TITLE, tables, methods=methods, assignments=assignments)
+
+    if not simulated:
+        return _checked(made("truth", methods))
+    noisy = made("noise", _simulated_rows(methods))
+    seen = made("truth", _played_methods(methods, is_pictured=shown is not None))
+    return _checked(replace(seen, tables=(*seen.tables, *noisy.tables), run=seen.run | noisy.run))
+
+
+def load_dynamic_scene(task: Task) -> ImportedScene:
+    """Return the scene of one of the tasks."""
+    name, _, within = task.id.partition("/")
+    return our_home(within.partition("/")[0])[0] if name == ID_PREFIX else load_dataset_scene(task)
 
 
 def _checked(made: Experiment) -> Experiment:
@@ -145,10 +163,10 @@ def _simulated_rows(methods: Names) -> tuple[str, ...]:
     return found
 
 
-def _played_methods(methods: Names, tables: Sequence[TablePlan]) -> list[str]:
+def _played_methods(methods: Names, *, is_pictured: bool) -> list[str]:
     """Return the methods to be played without the simulated observer."""
-    rows = [row for table in tables for row in (*table.rows, *table.ours) if row.absent]
-    unplayable = {row.key for row in (*rows, *(row for group in SIMULATED_ROWS.values() for row in group))}
+    unplayable = {row.key for group in SIMULATED_ROWS.values() for row in group}
+    unplayable |= {row.key for row in ROWS if row.absent and not is_pictured}
     return [word for word in split_names(methods) if word not in unplayable]
 
 
@@ -164,6 +182,8 @@ def _table(world: str, lines: list[DynamicTask], common: EpisodePlan) -> TablePl
     is_paper = common.eyes == "truth"
     group = world if is_paper else f"{world}-simulated"
     ours = (*OUR_ROWS, OUR_PICTURES) if common.pictures else OUR_ROWS
+    is_bundled = common.pictures == str(bundled_pictures())
+    which = "labelled drawings of ours" if is_bundled else f"those in {common.pictures}"
     return TablePlan(
         key=group,
         title=TITLES[world] if is_paper else f"{TITLES[world]}, seen by a simulated observer",
@@ -174,14 +194,9 @@ def _table(world: str, lines: list[DynamicTask], common: EpisodePlan) -> TablePl
         moved={line.id: line.seed for line in lines if line.seed is not None},
         published=("lookplangraph", f"II-{world}") if is_paper else ("", ""),
         settings="lookplangraph-2",
-        notes=_notes(common.pictures),
+        notes=(f"only the tasks that have pictures: {which}",) if common.pictures else (),
         ours=tuple(_seeing(row, common) for row in (ours if is_paper else SIMULATED_ROWS[OURS])),
     )
-
-
-def _notes(pictures: str) -> tuple[str, ...]:
-    which = "labelled drawings of ours" if pictures == str(bundled_pictures()) else f"those in {pictures}"
-    return (f"only the tasks that have pictures: {which}",) if pictures else ()
 
 
 def _seeing(row: RowPlan, common: EpisodePlan) -> RowPlan:

@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from scenecypher.evaluation.result import Document
-from scenecypher.evaluation.unclear_tasks import Player
+from scenecypher.evaluation.stated_tasks import Player
 from scenecypher.planner.sessions.method import AskingBack
 from scenecypher.planner.sessions.recipe import Recipe, SchemaScope
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from scenecypher.errors import InputError
 from scenecypher.evaluation.assignments import AssignmentCache
-from scenecypher.evaluation.derived import PartsPlan
 from scenecypher.evaluation.episode import EpisodePlan, Perception
-from scenecypher.evaluation.options import Names, split_names
+from scenecypher.evaluation.measures import PartsPlan
+from scenecypher.evaluation.options import Names, split_names, take_spread
 from scenecypher.evaluation.published import data_table
+from scenecypher.evaluation.task_pictures import pictured_tasks
 from scenecypher.importers.datasets import DATASETS
+from scenecypher.importers.grasif_folder import read_pairs
 from scenecypher.planner.methods import METHODS, recipe_named
 from scenecypher.planner.methods.matrix import matrix_cell
+from scenecypher.planner.worlds.perturbation import Perturbation
 
 PAPER: Final = "paper"
 """Value of `methods` that selects the rows of the paper's table."""
@@ -115,22 +119,14 @@ class Experiment:
 def select_rows(
     name: str, title: str, tables: Sequence[TablePlan], *, methods: Names, assignments: AssignmentCache
 ) -> Experiment:
-    """Return the experiment in which `methods` play `tables`; see `plan_tables`. Raises InputError."""
-    wanted, run = plan_tables(tables, methods)
-    return Experiment(name, title, wanted, assignments, run)
+    """Return the experiment in which `methods` play `tables`.
 
-
-def plan_tables(
-    tables: Sequence[TablePlan], methods: Names
-) -> tuple[tuple[TablePlan, ...], frozenset[tuple[str, str]]]:
-    """Return the tables with rows for `methods`, and the set of rows to be played.
-
-    `methods` are names of rows, PAPER for the table's own rows, OURS for ours; ``METHOD+ABLATION`` leaves a part out.
+    `methods` are names of rows, PAPER for a table's own rows, OURS for ours; ``METHOD+ABLATION`` leaves a part out.
     Raises InputError for an unknown one.
     """
     found = [_with_rows(table, split_names(methods)) for table in tables]
     run = frozenset((table.group, key) for table, keys in found for key in keys)
-    return tuple(table for table, _ in found), run
+    return Experiment(name, title, tuple(table for table, _ in found), assignments, run)
 
 
 def asks_model(word: str) -> bool:
@@ -158,10 +154,8 @@ def _with_rows(table: TablePlan, words: Sequence[str]) -> tuple[TablePlan, list[
 
 def _absence(method: str, tasks: Sequence[str]) -> str:
     """Return the reason why a method does not apply to the tasks' data set; empty if it does."""
-    names = {task.partition("/")[0] for task in tasks} & {*DATASETS}
-    return next(
-        (found for found in (matrix_cell(method, name) for name in names) if found.startswith("no meaning")), ""
-    )
+    cells = (matrix_cell(method, name) for name in {task.partition("/")[0] for task in tasks} & {*DATASETS})
+    return next((found for found in cells if found.startswith("no meaning")), "")
 
 
 def _row(word: str) -> RowPlan:
@@ -177,3 +171,40 @@ def _episode(table: TablePlan, row: RowPlan, task: str, *, is_first: bool) -> Ep
     if row.eyes is not None:
         fields["eyes"] = row.eyes
     return table.common.model_copy(update={**fields, "sizes": table.common.sizes and is_first})
+
+
+def folder_tasks(
+    folder: str, like: TablePlan, *, paper: str, limit: int, seed: int | None
+) -> tuple[list[TablePlan], AssignmentCache]:
+    """Return a table `like` this one for each of GraSIF's subsets in a folder, and the tasks. Raises InputError.
+
+    `paper` is the key of the published tables, before the subset's name; tasks of no subset have a table without one.
+    If `like` has pictures, only their tasks are in the tables.
+    """
+    pairs = read_pairs(Path(folder))
+    if shown := like.common.pictures:
+        found = pictured_tasks(Path(shown), [pair.task.id for pair in pairs])
+        pairs = tuple(pair for pair in pairs if pair.task.id in found)
+    chosen = {
+        subset: take_spread([pair for pair in pairs if pair.subset == subset], limit, seed)
+        for subset in dict.fromkeys(pair.subset for pair in pairs)
+    }
+    name, all_pairs = Path(folder).resolve().name, [pair for found in chosen.values() for pair in found]
+    tables = [
+        replace(
+            like,
+            key=subset or name,
+            title=f"GraSIF's own files in {name}{f', {subset}' if subset else ''}",
+            tasks=tuple(pair.task.id for pair in found),
+            common=like.common.model_copy(update={"group": subset or name}),
+            published=("lookplangraph", f"{paper}{subset}") if paper and subset else ("", ""),
+        )
+        for subset, found in chosen.items()
+    ]
+    scenes = {pair.task.id: pair.scene for pair in all_pairs}
+    return tables, AssignmentCache(
+        (pair.task for pair in all_pairs),
+        scenes=lambda task: scenes[task.id],
+        ends={pair.task.id: pair.end for pair in all_pairs},
+        moved={pair.task.id: Perturbation((), pair.moved) for pair in all_pairs if pair.moved is not None},
+    )

@@ -21,106 +21,29 @@ class ExperimentParts(NamedTuple):
     result: Callable[[EvalLog], ExperimentResult]
 
 
-def questions() -> ExperimentParts:
-    """Questions about scenes."""
-    from scenecypher.evaluation.questions import questions as task
-    from scenecypher.evaluation.questions import questions_result
+def our_parts(name: str) -> ExperimentParts:
+    """Return the parts of one of our experiments."""
+    from scenecypher.evaluation.augmentation import augmentation, augmentation_result
+    from scenecypher.evaluation.babyai import babyai, babyai_slm
+    from scenecypher.evaluation.dynamic import dynamic
+    from scenecypher.evaluation.eai.live import ssc, ssc_result
+    from scenecypher.evaluation.episodes import played_result
+    from scenecypher.evaluation.goals import goals, unclear
+    from scenecypher.evaluation.grasif import grasif, realworld
+    from scenecypher.evaluation.household import household
+    from scenecypher.evaluation.questions import memory, questions, questions_result
+    from scenecypher.evaluation.rules import rules, rules_result
 
-    return ExperimentParts(task, questions_result)
-
-
-def memory() -> ExperimentParts:
-    """Questions about what happened."""
-    from scenecypher.evaluation.memory import memory as task
-    from scenecypher.evaluation.questions import questions_result
-
-    return ExperimentParts(task, questions_result)
-
-
-def dynamic() -> ExperimentParts:
-    """LookPlanGraph's dynamic worlds."""
-    from scenecypher.evaluation.dynamic import dynamic as task
-
-    return _played(task)
-
-
-def augmentation() -> ExperimentParts:
-    """LookPlanGraph's graph augmentation."""
-    from scenecypher.evaluation.augmentation import augmentation as task
-    from scenecypher.evaluation.augmentation import augmentation_result
-
-    return ExperimentParts(task, augmentation_result)
-
-
-def grasif() -> ExperimentParts:
-    """LookPlanGraph's GraSIF, and its ablations."""
-    from scenecypher.evaluation.grasif import grasif as task
-
-    return _played(task)
-
-
-def realworld() -> ExperimentParts:
-    """LookPlanGraph's office."""
-    from scenecypher.evaluation.realworld import realworld as task
-
-    return _played(task)
-
-
-def babyai() -> ExperimentParts:
-    """BabyAI of SG2 and SG-RwR."""
-    from scenecypher.evaluation.babyai import babyai as task
-
-    return _played(task)
-
-
-def household() -> ExperimentParts:
-    """VirtualHome's homes of SG2 and SG-RwR."""
-    from scenecypher.evaluation.household import household as task
-
-    return _played(task)
-
-
-def goals() -> ExperimentParts:
-    """Goals that people state."""
-    from scenecypher.evaluation.goals import goals as task
-
-    return _played(task)
-
-
-def unclear() -> ExperimentParts:
-    """Instructions that leave open what is meant."""
-    from scenecypher.evaluation.unclear import unclear as task
-
-    return _played(task)
-
-
-def babyai_slm() -> ExperimentParts:
-    """SG2's small models."""
-    from scenecypher.evaluation.babyai_slm import babyai_slm as task
-
-    return _played(task)
-
-
-def rules() -> ExperimentParts:
-    """Hazards and harmless tasks under rules of a house."""
-    from scenecypher.evaluation.rules import rules as task
-    from scenecypher.evaluation.rules import rules_result
-
-    return ExperimentParts(task, rules_result)
-
-
-def ssc() -> ExperimentParts:
-    """Structured Self-Consistency."""
-    from scenecypher.evaluation.eai.live import ssc as task
-    from scenecypher.evaluation.eai.live_report import ssc_result
-
-    return ExperimentParts(task, ssc_result)
-
-
-def _played(task: Callable[..., Any]) -> ExperimentParts:
-    from scenecypher.evaluation.episodes_result import played_result
-
-    return ExperimentParts(task, played_result(task))
+    played = (babyai, babyai_slm, dynamic, goals, grasif, household, realworld, unclear)
+    results: dict[Any, Callable[[EvalLog], ExperimentResult]] = {
+        questions: questions_result,
+        memory: questions_result,
+        augmentation: augmentation_result,
+        rules: rules_result,
+        ssc: ssc_result,
+        **{task: played_result(task) for task in played},
+    }
+    return next(ExperimentParts(task, of) for task, of in results.items() if experiment_name(task.__name__) == name)
 
 
 def experiment_name(task: str) -> str:

@@ -1,19 +1,28 @@
-"""The experiment `grasif` as an Inspect task: LookPlanGraph's tables IV and V, on GraSIF's three subsets.
+"""The experiments `grasif`, LookPlanGraph's tables IV and V on GraSIF's subsets, and `realworld`, its section VII-E.
 
-`inspect eval evaluation/grasif.py --model PROVIDER/NAME`, or `scenecypher eval grasif`.
+`inspect eval evaluation/grasif.py@grasif --model PROVIDER/NAME`, or `scenecypher eval grasif`. `realworld` is in our
+office, with a person as robot or scripted: `scenecypher eval realworld --hands person` asks a person at the terminal to
+do the printed actions and to take pictures.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from inspect_ai import task
 
 from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
-from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, TablePlan, paper_rows, select_rows
-from scenecypher.evaluation.folder_tasks import folder_tasks
+from scenecypher.evaluation.experiment import (
+    GOALS_FIRST,
+    PAPER,
+    Experiment,
+    TablePlan,
+    folder_tasks,
+    paper_rows,
+    select_rows,
+)
 from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, select_names, take_spread
 from scenecypher.importers import datasets
@@ -25,7 +34,10 @@ ABLATIONS: Final = "ablations"
 TABLES: Final = (*SUBSETS, ABLATIONS)
 COLUMNS: Final = ("sr", "app", "tpa", "sr_all", "app_needed", "tpa_pooled", *COSTS)
 
-ROWS, ABLATED = map(paper_rows, ("lookplangraph-4", "lookplangraph-5"))
+ROWS, ABLATED, BY_HAND = map(paper_rows, ("lookplangraph-4", "lookplangraph-5", "lookplangraph-7e"))
+Hands: TypeAlias = Literal["scripted", "person"]
+OFFICE: Final = "our-office"
+BY_A_PERSON: Final = ("sr", "approved", "tokens", "rounds")
 
 
 @task
@@ -88,3 +100,50 @@ def _tasks(subset: str, wording: Wording, limit: int, seed: int | None) -> list[
     if wording == "goal":
         ids = [it for it in ids if is_ground_goal(datasets.task(it)[1].goal)]
     return [datasets.task(it)[1] for it in take_spread(ids, limit, seed)]
+
+
+@task
+@played
+def realworld(
+    *,
+    folder: str = "",
+    hands: Hands = "scripted",
+    vision_model: str = "",
+    methods: Names = PAPER,
+    wording: Wording = "source",
+    limit: int = 0,
+    seed: int | None = None,
+    steps: int = 0,
+) -> Experiment:
+    """Plan the one table, or those of a `folder` of GraSIF's own files.
+
+    With `hands` of a person, the world is real and the person judges success; `vision_model` reads the pictures (empty:
+    the model that plans). Raises InputError.
+    """
+    readable = (it for it in datasets.dataset(OFFICE).tasks() if wording != "goal" or is_ground_goal(it.goal))
+    tasks = take_spread(readable, limit, seed)
+    is_real = hands == "person"
+    like = EpisodePlan(group=OFFICE, wording=wording, steps=steps or None)
+    if is_real:
+        seen = {"eyes": "person", "marking": "person", "vision_model": vision_model}
+        like = like.model_copy(update=seen | {"belief": True})
+    table = TablePlan(
+        key=OFFICE,
+        title=f"{datasets.dataset(OFFICE).title}, {'by a person' if is_real else 'scripted'}",
+        columns=BY_A_PERSON if is_real else COLUMNS,
+        rows=BY_HAND,
+        tasks=tuple(task.id for task in tasks),
+        common=like,
+        published=("lookplangraph", "VII-E"),
+        settings="lookplangraph-7e",
+        ours=() if is_real else GOALS_FIRST,
+        notes=()
+        if is_real
+        else ("scripted: the simulator acts and observes; no real robot, person or picture is involved",),
+    )
+    title = "An office, as in the trial with a person"
+    if folder:
+        found, cache = folder_tasks(folder, table, paper="", limit=limit, seed=seed)
+        return select_rows("realworld", title, found, methods=methods, assignments=cache)
+    assignments = AssignmentCache(tasks)
+    return select_rows("realworld", title, [table], methods=methods, assignments=assignments)

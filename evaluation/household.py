@@ -23,7 +23,7 @@ from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, Ta
 from scenecypher.evaluation.measures import COSTS, OUTCOMES
 from scenecypher.evaluation.options import Names, take_spread
 from scenecypher.importers.homes import EXAMPLE, OURS, TESTED, folders, our_home, read_home
-from scenecypher.importers.task import ProgramStep, Task
+from scenecypher.importers.task import Task
 from scenecypher.planner.prompts.home_examples import Solved, home_examples
 from scenecypher.planner.sessions.recipe import SchemaScope
 
@@ -75,11 +75,11 @@ def examples_by_scene(homes: Sequence[TestedHome], wording: Wording) -> dict[str
 def solved_tasks(home: TestedHome, wording: Wording = "source") -> list[Solved]:
     """Return the home's examples, with our actions in their programs, in the wording of the tested tasks."""
     worded = (replace(task, instruction=task.formula) if wording == "states" else task for task in home.solved)
-    return [(replace(task, program=tuple(map(_our_step, task.program))), home.scene.graph) for task in worded]
-
-
-def _our_step(step: ProgramStep) -> ProgramStep:
-    return replace(step, action=ACTIONS.get(step.action.upper(), (step.action, 0))[0])
+    programs = (
+        (task, [replace(it, action=ACTIONS.get(it.action.upper(), (it.action, 0))[0]) for it in task.program])
+        for task in worded
+    )
+    return [(replace(task, program=tuple(steps)), home.scene.graph) for task, steps in programs]
 
 
 COLUMNS: Final = (*OUTCOMES, "app", "rounds", *COSTS)

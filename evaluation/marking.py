@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -127,20 +127,16 @@ def _placements(graph: SceneGraph, node_id: str, vocabulary: str) -> Iterator[Re
 
 def _correct(scheme: MarkingScheme, end: SceneGraph, ids: frozenset[str], now: SceneGraph) -> int:
     """Count the nodes that match the goal graph, by themselves or by others of their class."""
-    wanted = Counter(node_signature(end, it, scheme.vocabulary) for it in ids)
-    others = Counter(node_signature(end, it, scheme.vocabulary) for it in end.nodes if it not in ids)
-    have = _count_signatures(now, wanted, scheme.vocabulary)
+    wanted = _signatures(end, ids, scheme.vocabulary)
+    others = _signatures(end, end.nodes.keys() - ids, scheme.vocabulary)
+    have = _signatures(now, now.nodes, scheme.vocabulary)
     return sum(min(count, max(0, have[one] - others[one])) for one, count in wanted.items())
 
 
-def _count_signatures(
-    graph: SceneGraph, wanted: Mapping[NodeSignature, int], vocabulary: str
-) -> Counter[NodeSignature]:
-    classes = {class_ for class_, _, _ in wanted}
-    nodes = (node.id for node in graph.nodes.values() if node.class_ in classes)
-    return Counter(node_signature(graph, it, vocabulary) for it in nodes)
+def _signatures(graph: SceneGraph, ids: Iterable[str], vocabulary: str) -> Counter[NodeSignature]:
+    return Counter(node_signature(graph, it, vocabulary) for it in ids)
 
 
 def _all_signatures(graph: SceneGraph, vocabulary: str) -> Counter[NodeSignature]:
     """Return the signatures of all nodes but agents, with their counts."""
-    return Counter(node_signature(graph, node.id, vocabulary) for node in graph.nodes.values() if node.kind != "Agent")
+    return _signatures(graph, (it.id for it in graph.nodes.values() if it.kind != "Agent"), vocabulary)

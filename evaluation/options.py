@@ -8,10 +8,8 @@ from random import Random
 from typing import TypeAlias, TypeVar
 
 from scenecypher.errors import InputError, did_you_mean
-from scenecypher.evaluation.assignments import is_ground_goal
-from scenecypher.evaluation.episode import Wording
-from scenecypher.importers.task import Task
 
+S = TypeVar("S", bound=str)
 T = TypeVar("T")
 Names: TypeAlias = str | Sequence[str]
 """Names separated by commas, or a list, since Inspect's command line makes a list of values with commas."""
@@ -42,30 +40,20 @@ def take_of_each(items: Iterable[T], limit: int, seed: int | None = None, *, kin
     return [found[at] for at in sorted(at for name in shares for at in take_spread(kinds[name], shares[name], seed))]
 
 
-def check_ids(sample_ids: Sequence[str], known: Sequence[str]) -> None:
-    """Check that all of `sample_ids` are known. Raises InputError with the nearest id."""
-    if unknown := [one for one in sample_ids if one not in known]:
-        raise InputError(f"there is no sample {unknown[0][:80]!r}{did_you_mean(unknown[0][:80], known)}")
-
-
-def keep_readable(tasks: Iterable[Task], wording: Wording) -> Iterable[Task]:
-    """Return the tasks; with the wording `goal`, only those with ground goals."""
-    return (task for task in tasks if is_ground_goal(task.goal)) if wording == "goal" else tasks
-
-
 def split_names(names: Names) -> list[str]:
     """Return the single names."""
     words = names.split(",") if isinstance(names, str) else map(str, names)
     return [word.strip() for word in words if word.strip()]
 
 
-def select_names(what: str, names: Names, known: Sequence[str]) -> tuple[str, ...]:
+def select_names(what: str, names: Names, known: Sequence[S]) -> tuple[S, ...]:
     """Return the selected `names`, or all. Raises InputError for unknown names and for none at all."""
     if names == "all":
         return tuple(known)
-    words = tuple(split_names(names)) or ("",)
+    words = split_names(names) or [""]
+    by_name: dict[str, S] = {one: one for one in known}
     for name in words:
-        if name not in known:
+        if name not in by_name:
             hint = did_you_mean(name[:60], (*known, "all")) or f"; choose all or some of {', '.join(known)}"
             raise InputError(f"{name[:60]!r} is not a {what}{hint}")
-    return words
+    return tuple(by_name[name] for name in words)

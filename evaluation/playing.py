@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, get_args
 
 from scenecypher.chat.model import Model, Reply, Request
 from scenecypher.db.graph.delta import Delta, apply, compose
 from scenecypher.db.store.enumerate import Enumerator
-from scenecypher.errors import ActionRefused, ModelUnavailable
+from scenecypher.errors import ActionRefused
 from scenecypher.evaluation.assignments import Assignment, AssignmentCache
 from scenecypher.evaluation.episode import SPARE_STEPS, EpisodePlan, Marks, Trace, uses_belief
-from scenecypher.evaluation.goal_tasks import BY_ID
 from scenecypher.evaluation.marking import is_same_answer, mark_graph, named_in
 from scenecypher.evaluation.replies import MeteredModel
+from scenecypher.evaluation.stated_tasks import STATED_TASKS, UNCLEAR_TASKS, ScriptedGoals, ScriptedPerson
 from scenecypher.evaluation.task_pictures import FolderCamera
-from scenecypher.evaluation.unclear_tasks import UNCLEAR_TASKS, ScriptedGoals, ScriptedPerson
 from scenecypher.evaluation.world_pool import World, WorldPool
 from scenecypher.importers.babyai import answer_fault
 from scenecypher.planner.actions.text import parse_action
@@ -60,18 +60,6 @@ CHARACTERS_PER_TOKEN: Final = 4
 COT: Final = "cot"
 
 
-@dataclass(slots=True)
-class PromptRecorder:
-    """Model that records requests and never replies."""
-
-    requests: list[Request] = field(default_factory=list)
-
-    def reply(self, request: Request) -> Reply:
-        """Record the request. Always raises ModelUnavailable."""
-        self.requests.append(request)
-        raise ModelUnavailable("nobody answers here: ask a model")
-
-
 def prompt_sizes(setting: SessionSetting) -> dict[str, Any]:
     """Measure the tokens of the setting's scene as text in its current state, and of the first CoT prompt of it."""
     reader = SceneReader(setting.gate, Enumerator(setting.store.replicas), setting.scene)
@@ -79,13 +67,24 @@ def prompt_sizes(setting: SessionSetting) -> dict[str, Any]:
     return {"graph_tokens": len(text) // CHARACTERS_PER_TOKEN, "cot_tokens": _cot_tokens(setting)}
 
 
+class _PromptShown(Exception):
+    """A prompt, in place of a reply to it."""
+
+
+class _PromptReader:
+    """Model that tells its prompt and never replies."""
+
+    def reply(self, request: Request) -> Reply:
+        """Raise _PromptShown with the request's texts."""
+        raise _PromptShown("".join(message.text for message in request.messages))
+
+
 def _cot_tokens(setting: SessionSetting) -> int:
-    recorder = PromptRecorder()
-    asking = replace(setting, name=COT, model=recorder, ablations=(), belief=False, world=None)
+    asking = replace(setting, name=COT, model=_PromptReader(), ablations=(), belief=False, world=None)
     try:
         list(prepare_session(asking, recipe_named(COT)).run())
-    except ModelUnavailable:
-        return sum(len(message.text) for message in recorder.requests[0].messages) // CHARACTERS_PER_TOKEN
+    except _PromptShown as shown:
+        return len(str(shown)) // CHARACTERS_PER_TOKEN
     return 0
 
 
@@ -157,15 +156,11 @@ def count_infeasible(events: Iterable[Event], *, reprompt: bool) -> int:
     """
     count, solving = 0, False
     for event in events:
-        match event:
-            case Solved():
-                solving = event.final
-            case Refused() if solving and event.action:
-                count += 1
-            case Refused() if not reprompt and event.cause in INFEASIBLE_CAUSES:
-                count += 1
-            case _:
-                pass
+        if isinstance(event, Solved):
+            solving = event.final
+        elif isinstance(event, Refused):
+            is_final = not reprompt and event.cause in INFEASIBLE_CAUSES
+            count += bool(is_final or (solving and event.action))
     return count
 
 
@@ -176,14 +171,11 @@ def fulfils_mission(task_id: str, actions: Iterable[str]) -> bool:
     level, _, seed = task_id.partition("/")
     begun = level_instance(level, int(seed))
     executor = Executor(begun.env, begun.things)
-    return any(_executes_and_fulfils(executor, action) for action in actions)
-
-
-def _executes_and_fulfils(executor: Executor, action: str) -> bool:
-    try:
-        return executor.do(parse_action(action)).fulfilled
-    except ActionRefused:
-        return False
+    for action in actions:
+        with suppress(ActionRefused):
+            if executor.do(parse_action(action)).fulfilled:
+                return True
+    return False
 
 
 def final_event(events: Sequence[Event]) -> Finished:
@@ -215,13 +207,14 @@ def play(
     with pool.world(
         assignment.scene, belief=belief, moved=assignment.moved.delta if assignment.moved else None
     ) as world:
+        opened, scene = world
         setting = _setting(world, assignment, episode, recorder, ask)
-        kept = RunRecorder(world.opened.store.database, world.scene, "eval", is_on=world.opened.records_episodes)
+        kept = RunRecorder(opened.store.database, scene, "eval", is_on=opened.records_episodes)
         events = [*kept.kept(prepare_session(setting, recipe_named(episode.method)).run())]
         found = prompt_sizes(setting) if episode.sizes else {}
-        log = world.opened.store.history(world.scene, after=world.scene.version)
-        rooms = None if episode.eyes == "person" else count_rooms_changed(assignment, [event.delta for event in log])
-        marked = _marks(world, assignment, episode, events, ask)
+        deltas = [event.delta for event in opened.store.history(scene, after=scene.version)]
+        rooms = None if episode.eyes == "person" else count_rooms_changed(assignment, deltas)
+        marked = _marks(assignment, episode, events, deltas, ask)
     return Trace(
         **trace_fields(events, reprompt=recipe.reprompt),
         fault=_answer_fault(assignment, episode, marked, final_event(events).answer),
@@ -258,11 +251,11 @@ def count_rooms_changed(assignment: Assignment, deltas: Sequence[Delta]) -> int:
 def _setting(
     world: World, assignment: Assignment, episode: EpisodePlan, model: Model, ask: AskPerson
 ) -> SessionSetting:
-    task, recipe = assignment.task, recipe_named(episode.method)
+    task, recipe, (opened, scene) = assignment.task, recipe_named(episode.method), world
     setting = SessionSetting(
-        world.opened.store,
-        world.opened.gate,
-        world.scene,
+        opened.store,
+        opened.gate,
+        scene,
         task.instruction,
         episode.method,
         goal=task.goal if task.has_graph_goal else None,
@@ -309,7 +302,7 @@ def _environment(
 
 
 def _marks(
-    world: World, assignment: Assignment, episode: EpisodePlan, events: Sequence[Event], ask: AskPerson
+    assignment: Assignment, episode: EpisodePlan, events: Sequence[Event], deltas: Sequence[Delta], ask: AskPerson
 ) -> Marks:
     match episode.marking:
         case "answer":
@@ -321,11 +314,8 @@ def _marks(
         case "minigrid":
             return Marks(reached=fulfils_mission(assignment.task.id, executed_actions(events)))
         case "goal" | "gold":
-            log = world.opened.store.history(world.scene, after=world.scene.version)
-            end = apply(assignment.initial, compose(event.delta for event in log))
+            end = apply(assignment.initial, compose(deltas))
             if episode.marking == "goal":
                 return mark_graph(assignment.scheme, end)
-            done = (BY_ID.get(assignment.task.id) or UNCLEAR_TASKS[assignment.task.id]).is_done(
-                assignment.initial, end, final_event(events).outcome
-            )
-            return Marks(reached=done)
+            task, outcome = STATED_TASKS[assignment.task.id], final_event(events).outcome
+            return Marks(reached=task.is_done(assignment.initial, end, outcome))

@@ -9,8 +9,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from inspect_ai.log import EvalLog
-
 PROMPTS: Final = ("scenecypher.planner", "scenecypher.retriever")
 """Packages, with their subfolders, that produce the texts shown to models."""
 SUFFIXES: Final = (".py", ".md", ".txt", ".json", ".jsonl", ".pddl")
@@ -26,11 +24,6 @@ def prompt_version() -> str:
         for file in prompt_files(package):
             digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:12]
-
-
-def logged_prompt_version(log: EvalLog) -> str:
-    """Return the prompt version of a logged run; empty if the log has none."""
-    return str((log.eval.metadata or {}).get(METADATA_KEY, ""))
 
 
 def prompt_files(package: str) -> Iterator[Path]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.evaluation.published import data_lines
 from scenecypher.evaluation.result import Document
 from scenecypher.importers.datasets import dataset
 
@@ -56,19 +56,16 @@ class GoldQuestion(Document):
 def load_questions(data: str = ALL) -> tuple[GoldQuestion, ...]:
     """Return the questions of one of DATA, all of them, or those of MEMORY. Raises InputError."""
     if data == MEMORY:
-        return tuple(_read_file(MEMORY))
+        return data_lines(f"questions/{MEMORY}", GoldQuestion)
     if data != ALL and data not in DATA:
         hint = did_you_mean(data[:60], (ALL, *DATA)) or f"; there are {', '.join((ALL, *DATA))}"
         raise InputError(f"there are no questions about {data[:60]!r}{hint}")
-    return tuple(question for name in DATA if data in {ALL, name} for question in _read_file(name))
+    return tuple(
+        question for name in DATA if data in {ALL, name} for question in data_lines(f"questions/{name}", GoldQuestion)
+    )
 
 
 def load_question_scene(scene: str) -> ImportedScene:
     """Return a scene as its importer makes it. Raises InputError, with installation help, if its source is missing."""
     name, _, within = scene.partition("/")
     return next(dataset(name).scenes(within or None))
-
-
-def _read_file(name: str) -> list[GoldQuestion]:
-    text = (files("scenecypher.evaluation") / "data" / "questions" / f"{name}.jsonl").read_text(encoding="utf-8")
-    return [GoldQuestion.model_validate_json(line) for line in text.split("\n") if line]

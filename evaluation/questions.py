@@ -1,28 +1,27 @@
-"""The experiment `questions` as an Inspect task: the share of the set's questions that a model answers right.
+"""The experiments `questions` and `memory`: the share of questions that a model answers right.
 
-`inspect eval evaluation/questions.py --model PROVIDER/NAME`, or `scenecypher eval questions`. Results are right answers
-by kind and by data set, as those of the experiment `memory`.
+`inspect eval evaluation/questions.py@questions --model PROVIDER/NAME`, or `scenecypher eval questions`. Results are
+right answers by kind and by data set.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from inspect_ai import Task, task
-from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalLog
-from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, grouped, scorer, stderr
-from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.scorer import CORRECT, INCORRECT, Score, accuracy, grouped, stderr
+from inspect_ai.solver import TaskState
 
 from scenecypher.chat.model import Model
 from scenecypher.errors import InputError
-from scenecypher.evaluation.attempts import attempt_asking
+from scenecypher.evaluation.attempts import measured_task
 from scenecypher.evaluation.experiments import experiment_name
 from scenecypher.evaluation.matching import rows_contain, rows_equal, text_names
 from scenecypher.evaluation.options import take_spread
-from scenecypher.evaluation.prompt_version import METADATA_KEY, prompt_version
+from scenecypher.evaluation.prompt_version import prompt_version
 from scenecypher.evaluation.published import data_columns
 from scenecypher.evaluation.question_set import ALL, DATA, KINDS, MEMORY, MEMORY_KINDS, GoldQuestion
 from scenecypher.evaluation.question_set import load_questions as question_set
@@ -33,18 +32,15 @@ from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.retriever.reply import VerifierMode
 from scenecypher.retriever.retrieval import Retrieval, retrieval_document
 from scenecypher.retriever.retriever import Options, RetrievalMode, Retriever
-from scenecypher.retriever.schema_text import FORMS, SchemaForm, schema_text
+from scenecypher.retriever.schema_text import SchemaForm, schema_text
 
 VERSION: Final = 1
 """Version of questions, prompts and scoring; results of different versions are not comparable."""
 FOUND: Final = "retrieval"
-MODEL: Final = "replied_by"
-CALLS: Final = "replies"
-"""Key in a sample's metadata of the number of replies, a verifier's included."""
+SCORER: Final = "execution_match"
 BASELINE: Final = "text2cypher"
 
 Baseline: TypeAlias = Literal["cypher", "text", "text2cypher"]
-Ask: TypeAlias = Callable[[WorldPool, GoldQuestion, Model], Retrieval]
 
 
 @task
@@ -68,64 +64,76 @@ def questions(
     appended to the new cassette `record`. `retrieval` may also be text2cypher, neo4j-graphrag's own retriever, which
     uses only the option `schema_form`. `limit` and `seed` as in `take_spread`. Raises InputError.
     """
-    _check("retrieval", retrieval, get_args(Baseline))
+    given = {
+        "retrieval": (retrieval, Baseline),
+        "verifier": (verifier, VerifierMode),
+        "schema_form": (schema_form, SchemaForm),
+    }
+    for name, (value, kind) in given.items():
+        if value not in get_args(kind):
+            raise InputError(f"{name} can't be {value!r}; give {', '.join(get_args(kind))}")
     if retrieval == "text" and replies == REFERENCE:
         raise InputError("the reference queries are Cypher, and no answers in words; give --model or --replies")
-    _check("verifier", verifier, get_args(VerifierMode))
-    _check("schema_form", schema_form, tuple(FORMS))
     mode: RetrievalMode = "text" if retrieval == "text" else "cypher"
     options = Options(attempts, schema_form, examples=examples, verifier=verifier, checks=checks, retrieval=mode)
     ask = _ask_text2cypher if retrieval == BASELINE else _ask_retriever
     # By scene, whose schema begins the prompt: a server reuses its work on what it has just read.
     asked = sorted(take_spread(question_set(data), limit, seed), key=lambda question: question.scene)
-    return Task(
-        dataset=MemoryDataset([_sample(question) for question in asked], name=f"questions-{data}"),
-        solver=ask_scene(partial(ask, options), ModelSource(replies, record=record)),
-        scorer=execution_match(),
+    pool, source = WorldPool(), ModelSource(replies, record=record)
+
+    def work(state: TaskState, model: Model) -> dict[str, Any]:
+        metered = MeteredModel(model)
+        found = retrieval_document(ask(options, pool, _question(state), metered))
+        state.output.completion = found["answer"]
+        return found | {"models": metered.models, "calls": len(metered.replies)}
+
+    return measured_task(
+        f"questions-{data}",
+        [*map(_sample, asked)],
+        work=work,
+        judge=execution_match,
+        found=FOUND,
+        scored=SCORER,
+        metrics=[accuracy(), stderr(), grouped(accuracy(), "kind", all=False)],
         version=VERSION,
-        metadata={METADATA_KEY: prompt_version()},
-        fail_on_error=False,
+        prompts=prompt_version(),
+        replies=lambda _: source,
+        reference=lambda state: ReferenceQueryModel(_question(state).cypher),
     )
 
 
-@solver
-def ask_scene(ask: Ask, replies: ModelSource) -> Solver:
-    """Ask the sample's scene in a worker thread and store the retrieval in the sample's metadata."""
-    scenes = WorldPool()
+@task
+def memory(
+    *,
+    replies: str = LIVE,
+    record: str = "",
+    attempts: int = 4,
+    examples: int = 4,
+    limit: int = 0,
+    seed: int | None = None,
+) -> Task:
+    """Return the task of questions about histories (`scenecypher.evaluation.histories`); arguments as in `questions`.
 
-    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the retriever calls the model
-        question = _question(state)
-        reference, asking = ReferenceQueryModel(question.cypher), partial(_ask_metered, ask, scenes, question)
-        answered = await attempt_asking(state, replies, asking, reference=reference)
-        found, state.metadata[MODEL], state.metadata[CALLS] = answered
-        state.metadata[FOUND] = retrieval_document(found)
-        state.output.completion = found.answer
-        return state
-
-    return solve
+    Models see the histories' own clocks. Raises InputError.
+    """
+    return questions(
+        data=MEMORY, replies=replies, record=record, attempts=attempts, examples=examples, limit=limit, seed=seed
+    )
 
 
-@scorer(metrics=[accuracy(), stderr(), grouped(accuracy(), "kind", all=False)])
-def execution_match() -> Scorer:
+def execution_match(state: TaskState, found: dict[str, Any]) -> Score:
     """Score 1 if the rows hold the gold answer; an unanswerable question is right if refused or without rows."""
-
-    async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - gold rows are in the metadata
-        question, found = _question(state), state.metadata[FOUND]
-        is_right = {
-            "answered": _is_answer(question, found),
-            "unanswerable": not question.rows,
-            "refused": False,
-        }[found["outcome"]]
-        return Score(
-            value=CORRECT if is_right else INCORRECT,
-            answer=found["answer"],
-            explanation=found["cypher"],
-            metadata=_figures(found)
-            | {"model": state.metadata[MODEL], "calls": state.metadata[CALLS]}
-            | {"exact": is_right and rows_equal(question.rows, found["rows"])},
-        )
-
-    return score
+    question = _question(state)
+    answered = found["outcome"] == "answered" and _is_answer(question, found)
+    is_right = answered or (found["outcome"] == "unanswerable" and not question.rows)
+    figures = {key: found[key] for key in ("outcome", "source", "models", "calls")} | {
+        "attempts": len(found["attempts"]),
+        "prompt_tokens": found["usage"]["prompt_tokens"],
+        "completion_tokens": found["usage"]["completion_tokens"],
+        "exact": is_right and rows_equal(question.rows, found["rows"]),
+    }
+    value = CORRECT if is_right else INCORRECT
+    return Score(value=value, answer=found["answer"], explanation=found["cypher"], metadata=figures)
 
 
 def _is_answer(question: GoldQuestion, found: dict[str, Any]) -> bool:
@@ -133,12 +141,6 @@ def _is_answer(question: GoldQuestion, found: dict[str, Any]) -> bool:
     if any("told" in attempt for attempt in found["attempts"]):
         return text_names(question.rows, found["answer"])
     return found["truncated"] is None and rows_contain(question.rows, found["rows"])
-
-
-def _ask_metered(ask: Ask, scenes: WorldPool, question: GoldQuestion, model: Model) -> tuple[Retrieval, str, int]:
-    """Return the retrieval, the name of the model that answered, and the number of its replies."""
-    metered = MeteredModel(model)
-    return ask(scenes, question, metered), metered.model_name, len(metered.replies)
 
 
 def _ask_retriever(options: Options, scenes: WorldPool, question: GoldQuestion, model: Model) -> Retrieval:
@@ -156,16 +158,6 @@ def _ask_text2cypher(options: Options, scenes: WorldPool, question: GoldQuestion
     return ask_text2cypher(address, model, question.question, scene=scene, schema=schema)
 
 
-def _figures(found: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "outcome": found["outcome"],
-        "source": found["source"],
-        "attempts": len(found["attempts"]),
-        "prompt_tokens": found["usage"]["prompt_tokens"],
-        "completion_tokens": found["usage"]["completion_tokens"],
-    }
-
-
 def _sample(question: GoldQuestion) -> Sample:
     return Sample(
         id=question.id,
@@ -179,13 +171,7 @@ def _question(state: TaskState) -> GoldQuestion:
     return GoldQuestion.model_validate(state.metadata["question"])
 
 
-def _check(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise InputError(f"{name} can't be {value!r}; give {', '.join(known)}")
-
-
 TABLE: Final = "questions"
-SCORER: Final = "execution_match"
 METHOD: Final = "text-to-cypher"
 TITLES: Final = {"questions": "Questions about scene graphs", "memory": "Questions about what happened"}
 """Titles by experiment."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
 from scenecypher.chat.cassette import Recording, Replaying
 from scenecypher.chat.model import Model, Reply, Request, Service, Usage
@@ -33,9 +33,6 @@ class ModelSource:
 
     Raises InputError if the cassette is missing, or if the file to record exists.
     """
-
-    name: Final = "Replies"
-    """Name of this type in Inspect's logs."""
 
     def __init__(self, choice: str = LIVE, *, record: str = "") -> None:
         self.choice = choice
@@ -103,11 +100,6 @@ class MeteredModel:
         return tuple(dict.fromkeys(reply.model for reply in self.replies))
 
     @property
-    def source(self) -> str:
-        """Source of the last reply, empty before it."""
-        return self.replies[-1].source if self.replies else ""
-
-    @property
-    def model_name(self) -> str:
-        """Name of the last reply's model, empty before it."""
-        return self.replies[-1].model if self.replies else ""
+    def cost(self) -> dict[str, Any]:
+        """Where the replies came from and how many tokens they took, as a sample stores it."""
+        return {"sources": self.sources, "models": self.models, "tokens": self.usage.total_tokens}

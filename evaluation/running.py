@@ -14,9 +14,8 @@ from tempfile import TemporaryDirectory
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Final
 
-from scenecypher.errors import InputError, RunStopped
+from scenecypher.errors import InputError, RunStopped, did_you_mean
 from scenecypher.evaluation.experiments import experiment_name
-from scenecypher.evaluation.options import check_ids
 from scenecypher.files import write_file
 from scenecypher.settings import Settings
 
@@ -115,9 +114,8 @@ def vision_model(*, is_asked: bool) -> str:
 
     name = Settings().vision_model or ""
     if name and environ.get("OPENAI_BASE_URL"):
-        name = f"openai-api/openai/{name.removeprefix('openai/')}"
-    elif name and "/" not in name:
-        name = f"openai/{name}"
+        name = f"openai/{name.removeprefix('openai/')}"
+    name = str(full_name(name)) if name else ""
     if name and is_asked:
         with _model_checked(name):
             get_model(name)
@@ -155,7 +153,9 @@ def resume_task(file: Path, options: RunOptions) -> EvalLog:
 
 def _chosen_ids(task: Task, sample_ids: Sequence[str]) -> list[str] | None:
     """Return the ids of the chosen samples, None for all. Raises InputError for unknown ones."""
-    check_ids(sample_ids, [str(sample.id) for sample in task.dataset])
+    known = [str(sample.id) for sample in task.dataset]
+    if unknown := [one for one in sample_ids if one not in known]:
+        raise InputError(f"there is no sample {unknown[0][:80]!r}{did_you_mean(unknown[0][:80], known)}")
     return [*sample_ids] or None
 
 

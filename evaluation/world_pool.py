@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
-from typing import Final
+from typing import Final, TypeAlias
 
 from scenecypher.db.connect import connect
 from scenecypher.db.gate import Gate, Limits
@@ -39,12 +39,8 @@ class OpenDatabase:
     records_episodes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class World:
-    """Leased copy of a scene, in the state in which an episode begins."""
-
-    opened: OpenDatabase
-    scene: SceneInfo
+World: TypeAlias = tuple[OpenDatabase, SceneInfo]
+"""Open connection, and a leased copy of a scene."""
 
 
 class WorldPool:
@@ -55,9 +51,6 @@ class WorldPool:
     scene in the meantime are reverted.
     """
 
-    name: Final = "Stage"
-    """Name of this type in Inspect's logs."""
-
     def __init__(self, settings: Settings | None = None) -> None:
         self._settings = settings
         self._lock = Lock()
@@ -67,18 +60,21 @@ class WorldPool:
 
     @contextmanager
     def world(self, scene: ImportedScene, *, belief: bool, moved: Delta | None = None) -> Iterator[World]:
-        """Yield a copy of `scene` in which `moved` is applied after a belief was made, if `belief` is set."""
+        """Yield a copy of `scene` in the state in which an episode begins.
+
+        In it `moved` is applied after a belief was made, if `belief` is set.
+        """
         opened, stored = self._stored_once(scene.name, partial(_import, scene))
         store = opened.store
         with store.lease(stored.name) as copy:
             if not belief:
-                yield World(opened, _move_things(store, copy, moved))
+                yield opened, _move_things(store, copy, moved)
                 return
             believed = find_or_create_belief(store, copy)
             if believed.version != believed.base:
                 store.reset_and_rebase(believed)  # an earlier episode was killed before its reset
             try:
-                yield World(opened, _move_things(store, copy, moved))
+                yield opened, _move_things(store, copy, moved)
             finally:
                 store.reset_and_rebase(store.find(believed.name))
 
@@ -99,7 +95,10 @@ class WorldPool:
 
         Raises InputError, ServiceError.
         """
-        return self._stored_once(scene, partial(_store_question_scene, scene))
+        if scene.startswith(HISTORY_PREFIX):
+            name = scene.removeprefix(HISTORY_PREFIX)
+            return self._stored_once(scene, lambda store, to: play_history(store, name, to))
+        return self._stored_once(scene, lambda store, to: _import(load_question_scene(scene), store, to))
 
     def _stored_once(self, scene: str, make: Callable[[SceneStore, str], SceneInfo]) -> tuple[OpenDatabase, SceneInfo]:
         """Return the connection and the stored scene, which `make` stores under a name once a run."""
@@ -112,15 +111,13 @@ class WorldPool:
 
     def _open(self) -> OpenDatabase:
         if self._opened is None:
-            self._opened = open_database(self._settings)
-            self._closing = weakref.finalize(self, self._opened.store.database.close)
+            settings = self._settings or Settings()
+            database = connect(settings, tell=lambda _: None)
+            store = SceneStore(database, kept_members=settings.kept_members)
+            gate, enumerator = Gate(database, limits=Limits.of(settings)), Enumerator(store.replicas)
+            self._opened = OpenDatabase(store, gate, enumerator, records_episodes=settings.record_episodes)
+            self._closing = weakref.finalize(self, database.close)
         return self._opened
-
-
-def _store_question_scene(scene: str, store: SceneStore, name: str) -> SceneInfo:
-    if scene.startswith(HISTORY_PREFIX):
-        return play_history(store, scene.removeprefix(HISTORY_PREFIX), name)
-    return _import(load_question_scene(scene), store, name)
 
 
 def _import(scene: ImportedScene, store: SceneStore, name: str) -> SceneInfo:
@@ -138,16 +135,3 @@ def _move_things(store: SceneStore, scene: SceneInfo, delta: Delta | None) -> Sc
 def check_database() -> None:
     """Connect to the configured database and disconnect. Raises DatabaseUnavailable, InputError."""
     connect(Settings(), tell=lambda _: None).close()
-
-
-def open_database(settings: Settings | None = None) -> OpenDatabase:
-    """Connect to the configured database. Raises DatabaseUnavailable, InputError."""
-    settings = settings or Settings()
-    database = connect(settings, tell=lambda _: None)
-    store = SceneStore(database, kept_members=settings.kept_members)
-    return OpenDatabase(
-        store,
-        Gate(database, limits=Limits.of(settings)),
-        Enumerator(store.replicas),
-        records_episodes=settings.record_episodes,
-    )

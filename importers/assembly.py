@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from scenecypher.db.graph.graph_json import value_from
 from scenecypher.db.graph.imported import ImportedScene
@@ -20,6 +20,7 @@ from scenecypher.db.vocabulary import DEFAULT
 
 T = TypeVar("T")
 Given = Any
+Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
 SIZES = ("extent", "size", "dimensions")
 OWN = ("name", "states", "affordances")
 
@@ -32,8 +33,8 @@ class Read(BaseModel):
 
 def position(given: Given, place: str) -> Mapping[str, object]:
     """Return the `center` of [x, y], [x, y, z], {"x": …, "y": …, "z": …}, or a pose's. Raises InvalidValue."""
-    if isinstance(given, dict) and "position" in given:
-        given = given["position"]
+    if isinstance(given, dict):
+        given = next((given[it] for it in ("position", "Position", "translation") if it in given), given)
     if isinstance(given, dict) and "point" in given:
         return {"center": value_from(given, place)}
     given = numbers(_by_axis(given))
@@ -193,11 +194,11 @@ def node_draft(place: str, id_: str, kind: str, class_: str, **facts: object) ->
     """Return the draft of a node; of the `facts`, name, states and affordances are its own, others properties."""
 
     def make() -> Node:
+        own, name = label(id_, "id"), label(facts.get("name") or id_, "name")
         states, affordances = (labels(facts.get(key) or (), key) for key in ("states", "affordances"))
         others = {key: value for key, value in facts.items() if value is not None and key not in OWN}
         given = {property_name(key): checked(value, key) for key, value in others.items()}
-        name = label(facts.get("name") or id_, "name")
-        return Node(label(id_, "id"), kind, name, label(class_, "class"), states, affordances, Properties(given))
+        return Node(own, kind, name, label(class_, "class"), states, affordances, Properties(given))
 
     return NodeDraft(place, make, id_)
 

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from io import StringIO
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from scenecypher.db.condition import ALWAYS, Condition, HasState, HeldBy, Id, Or
+from scenecypher.db.condition import ALWAYS, Condition, HasState, HeldBy, Id, any_of
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Point, SceneGraph
 from scenecypher.errors import InputError, did_you_mean
@@ -183,7 +183,7 @@ def level_instance(level: str, seed: int) -> LevelInstance:
     """
     if seed < 0:
         raise InputError(f"the seed {seed} is negative; give a whole number from 0")
-    env = _reset(_environment(level), level, seed)
+    env = _environment(level, seed)
     things = things_by_id(env)
     source = f"minigrid {version('minigrid')}, {level}, seed {seed}"
     scene = ImportedScene(scene_name(level, seed), grid_scene_graph(env, things), vocabulary="babyai", source=source)
@@ -210,32 +210,22 @@ def check_level(level: str) -> None:
         raise InputError(f"no level {level[:60]!r} among MiniGrid's {len(known)}{hint}")
 
 
-def _environment(level: str) -> Any:
+def _environment(level: str, seed: int) -> Any:
+    """Return a level at its start; MiniGrid's printed messages about rejected draws are dropped."""
     check_level(level)
-    if level in LEVELS:
-        from scenecypher.importers import babyai_levels
-
-        return getattr(babyai_levels, LEVELS[level])()
     import gymnasium
 
-    try:
-        return gymnasium.make(level, disable_env_checker=True).unwrapped
-    except (ImportError, gymnasium.error.Error) as error:
-        raise _cannot_make(level, error) from error
+    from scenecypher.importers import babyai_levels
 
-
-def _reset(env: Any, level: str, seed: int) -> Any:
-    """Reset the environment; MiniGrid's printed messages about rejected draws are dropped."""
     try:
+        ours = getattr(babyai_levels, LEVELS.get(level, ""), None)
+        env = ours() if ours else gymnasium.make(level, disable_env_checker=True).unwrapped
         with redirect_stdout(StringIO()):
             env.reset(seed=seed)
-    except (ImportError, OSError) as error:
-        raise _cannot_make(level, error) from error
+    except (ImportError, OSError, gymnasium.error.Error) as error:
+        msg = f"MiniGrid can't make {level}: {error}; install what it asks for, or choose another level"
+        raise InputError(msg) from error
     return env
-
-
-def _cannot_make(level: str, error: Exception) -> InputError:
-    return InputError(f"MiniGrid can't make {level}: {error}; install what it asks for, or choose another level")
 
 
 def _task(env: Any, things: Things, scene: ImportedScene, *, level: str) -> Task | None:
@@ -248,7 +238,7 @@ def _task(env: Any, things: Things, scene: ImportedScene, *, level: str) -> Task
         id=scene.name.removeprefix(NAME_PREFIX),
         instruction=str(env.mission),
         scene=scene.name,
-        goal=_one_of(tuple(targets.values())),
+        goal=any_of(tuple(targets.values())) if targets else ALWAYS,
         action_goals=(),
         budget=BUDGET,
         source=scene.source,
@@ -256,15 +246,6 @@ def _task(env: Any, things: Things, scene: ImportedScene, *, level: str) -> Task
         program=program or (),
         answer=found,
     )
-
-
-def _one_of(conditions: tuple[Condition, ...]) -> Condition:
-    match conditions:
-        case ():
-            return ALWAYS
-        case (only,):
-            return only
-    return Or(conditions)
 
 
 def _targets(env: Any, things: Things) -> dict[str, Condition]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
+from scenecypher.importers.word_tables import listed, tables
 
 GridCell: TypeAlias = tuple[int, int]
 """Column and row from 0 at the top left, including walls."""
@@ -15,12 +16,7 @@ ROOT: Final = "root"
 AGENT: Final = "agent"
 
 THINGS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "key": ("Object", ("grabbable",)),
-    "ball": ("Object", ("grabbable",)),
-    "box": ("Object", ("grabbable", "containers")),
-    "door": ("Door", ("can_open",)),
-    "goal": ("Asset", ()),
-    "lava": ("Asset", ()),
+    word: (kind, listed(affordances)) for word, (kind, affordances) in tables("words")["babyai"].items()
 }
 """MiniGrid's types, which become classes, with kind and affordances. Walls and floor tiles are no nodes: rooms are.
 
@@ -86,13 +82,12 @@ def rooms(env: Any) -> tuple[GridRoom, ...]:
     found: list[frozenset[GridCell]] = []
     for cell in grid:
         if cell in left:
-            region = _region(cell, left)
-            left -= region
-            if position(env) in region or not any(
-                x in {0, env.grid.width - 1} or y in {0, env.grid.height - 1} for x, y in region
-            ):
-                found.append(region)
-    return tuple(GridRoom(f"room_{number}", region) for number, region in enumerate(found, 1))
+            cells = region(cell, left)
+            left -= cells
+            is_at_edge = any(x in {0, env.grid.width - 1} or y in {0, env.grid.height - 1} for x, y in cells)
+            if position(env) in cells or not is_at_edge:
+                found.append(cells)
+    return tuple(GridRoom(f"room_{number}", cells) for number, cells in enumerate(found, 1))
 
 
 def grid_scene_graph(env: Any, things: Things) -> SceneGraph:
@@ -103,7 +98,9 @@ def grid_scene_graph(env: Any, things: Things) -> SceneGraph:
     nodes = [Node(ROOT, "Place", ROOT, ROOT), *map(_room_node, places)]
     nodes.append(Node(AGENT, "Agent", AGENT, AGENT, properties=Properties({"center": Point(*position(env))})))
     relations = [Relation(room.id, "INSIDE", ROOT) for room in places]
-    relations.append(Relation(AGENT, "INSIDE", _room_of_agent(env, room_of)))
+    here = position(env)  # in a doorway the room that the agent faces is its room
+    room_of_agent = room_of.get(here) or room_of.get(neighbors(here)[env.agent_dir], ROOT)
+    relations.append(Relation(AGENT, "INSIDE", room_of_agent))
     for node_id, thing in things.items():
         cell = where.get(id(thing))
         parent = next((box_id for box_id, box in things.items() if box.contains is thing), None)
@@ -120,19 +117,14 @@ def grid_scene_graph(env: Any, things: Things) -> SceneGraph:
     return SceneGraph.of(nodes, relations)
 
 
-def _region(start: GridCell, among: set[GridCell]) -> frozenset[GridCell]:
-    region, waiting = {start}, [start]
+def region(start: GridCell, among: set[GridCell]) -> frozenset[GridCell]:
+    """Return the cells that a way over cells `among` these joins to the first."""
+    found, waiting = {start}, [start]
     while waiting:
-        fresh = {cell for cell in neighbors(waiting.pop()) if cell in among} - region
-        region |= fresh
+        fresh = {cell for cell in neighbors(waiting.pop()) if cell in among} - found
+        found |= fresh
         waiting += fresh
-    return frozenset(region)
-
-
-def _room_of_agent(env: Any, room_of: Mapping[GridCell, str]) -> str:
-    """Return the agent's room; in a doorway the room that it faces, or the root if there is none."""
-    here = position(env)
-    return room_of.get(here) or room_of.get(neighbors(here)[env.agent_dir], ROOT)
+    return frozenset(found)
 
 
 def _links(node_id: str, thing: Any, cell: GridCell, room_of: Mapping[GridCell, str]) -> list[Relation]:
@@ -144,22 +136,16 @@ def _links(node_id: str, thing: Any, cell: GridCell, room_of: Mapping[GridCell, 
 
 def _room_node(room: GridRoom) -> Node:
     (left, top), (right, bottom) = room.corners
-    properties = Properties(
-        {
-            "center": Point((left + right) / 2, (top + bottom) / 2),
-            "size_x": right - left + 1,
-            "size_y": bottom - top + 1,
-        }
-    )
+    center = Point((left + right) / 2, (top + bottom) / 2)
+    properties = Properties({"center": center, "size_x": right - left + 1, "size_y": bottom - top + 1})
     return Node(room.id, "Place", room.id, "room", properties=properties)
 
 
 def _thing_node(node_id: str, thing: Any, cell: GridCell) -> Node:
     kind, affordances = THINGS[thing.type]
     properties = Properties({"color": str(thing.color), "center": Point(*cell)})
-    return Node(
-        node_id, kind, f"{thing.color} {thing.type}", thing.type, tuple(_states(thing)), affordances, properties
-    )
+    name, states = f"{thing.color} {thing.type}", tuple(_states(thing))
+    return Node(node_id, kind, name, thing.type, states, affordances, properties)
 
 
 def _states(thing: Any) -> Iterator[str]:

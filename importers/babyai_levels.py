@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any, Final
 
 from minigrid.core.constants import COLOR_NAMES
@@ -11,6 +10,8 @@ from minigrid.core.world_object import Ball
 from minigrid.envs.babyai.core.roomgrid_level import RejectSampling, RoomGridLevel
 from minigrid.envs.babyai.core.verifier import ActionInstr, ObjDesc, PickupInstr
 from minigrid.envs.blockedunlockpickup import BlockedUnlockPickupEnv
+
+from scenecypher.importers.babyai_grid import grid_cells, neighbors, position, region
 
 KINDS: Final = ("key", "ball", "box")
 PLURALS: Final = {"key": "keys", "ball": "balls", "box": "boxes"}
@@ -62,29 +63,17 @@ class Trv2(_LEVEL):  # type: ignore[misc]
 
 def add_other_keys(level: Any) -> None:
     """Add one or two keys that do not fit the door to the agent's room."""
-    (door,) = (thing for thing in things(level) if thing.type == "door")
+    (door,) = (thing for thing in level.grid.grid if thing is not None and thing.type == "door")
     others = level._rand_subset([color for color in COLOR_NAMES if color != door.color], level._rand_int(1, 3))  # noqa: SLF001
     for color in others:
         level.add_object(0, 0, "key", color)
 
 
-def things(level: Any) -> Iterator[Any]:
-    """Iterate over all objects in the grid except walls."""
-    return (thing for thing in level.grid.grid if thing is not None and thing.type != "wall")
-
-
 def is_all_within_reach(level: Any) -> bool:
     """Return True if the agent can reach everything in its room, with room to turn, without moving anything."""
-    reached: set[tuple[int, int]] = set()
-    touched: set[tuple[int, int]] = set()
-    waiting = [(int(level.agent_pos[0]), int(level.agent_pos[1]))]
-    while waiting:
-        x, y = waiting.pop()
-        if (x, y) in reached:
-            continue
-        reached.add((x, y))
-        for cell in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)):
-            (waiting.append if level.grid.get(*cell) is None else touched.add)(cell)
+    free = {cell for cell, thing in grid_cells(level).items() if thing is None}
+    reached = region(position(level), free)
+    touched = {beside for cell in reached for beside in neighbors(cell)}
     room = level.room_from_pos(*level.agent_pos)
     inside = ((x, y) for x in range(1, room.size[0] - 1) for y in range(1, room.size[1] - 1))
     return all((x, y) in reached | touched for x, y in inside)

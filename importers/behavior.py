@@ -1,22 +1,79 @@
-"""BEHAVIOR-1K's rearrangement activities as GraSIF scenes and tasks, built from their definitions."""
+"""BEHAVIOR-1K's rearrangement activities as GraSIF scenes and tasks, from their definitions in `bddl`'s archive."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from importlib.resources import files
-from typing import Final
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tarfile import TarFile
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+from platformdirs import user_cache_path
 
 import scenecypher.db.condition as c
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.importers import behavior_definitions as bddl
+from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.grasif import NAME_PREFIX
-from scenecypher.importers.pddl.syntax import expression_text
-from scenecypher.importers.task import Task
+from scenecypher.importers.pddl.domain_data import DomainMapping, FactForm, SceneWords
+from scenecypher.importers.pddl.expressions import DomainTypes, ExpressionReader
+from scenecypher.importers.pddl.syntax import (
+    Expression,
+    Form,
+    PddlFile,
+    Word,
+    expression_text,
+    expressions,
+    nested_words,
+    typed_names,
+)
+from scenecypher.importers.published_file import PublishedFile
+from scenecypher.importers.task import Task, chosen
+from scenecypher.importers.word_tables import instructions, tables
+from scenecypher.waiting import waiting_for
 
+_CLASSES: Final = {name: frozenset(words.split()) for name, words in tables("behavior_classes").items()}
+OPENABLE, TOGGLEABLE, SURFACES, CONTAINERS, HEAVY, LIGHT = map(
+    _CLASSES.__getitem__, ("openable", "toggleable", "surfaces", "containers", "heavy", "light")
+)
+"""Classes by what they admit, by the package's annotations and by what is on or in them in any start or goal."""
+
+AFFORDANCES: Final[Mapping[str, tuple[frozenset[str], tuple[str, ...]]]] = {
+    "opens": (OPENABLE, ("open", "close")),
+    "toggles": (TOGGLEABLE, ("turn_on", "turn_off")),
+    "has a top": (SURFACES, ("put_on",)),
+    "has an inside": (CONTAINERS, ("put_inside",)),
+}
+"""Classes and the actions, in GraSIF's words, that they admit; objects that are not heavy admit pick_up too."""
+
+STATES: Final[Mapping[str, tuple[frozenset[str], str, str]]] = {
+    "open": (OPENABLE, "open", "closed"),
+    "toggled_on": (TOGGLEABLE, "on", "off"),
+}
+"""The definitions' unary predicates: the classes that have them, and the states if they hold and if not."""
+
+AGENT: Final = "agent"
+_SYNSET: Final = re.compile(r"\??(.+)\.n\.\d+")
+_INSTANCE: Final = re.compile(r"\??(.+\.n\.\d+)_(\d+)")
+BddlExpression: TypeAlias = Any
+"""An expression in the parser's form: a word, or a list of a head and its arguments."""
+PREDICATES: Final = frozenset({"ontop", "inside", "inroom", "open", "toggled_on", "real"})
+"""The predicates of rearrangement; an activity with no other one needs no cooking and no cleaning."""
+_LOGIC: Final = frozenset("and or not imply forall exists forn forpairs fornpairs".split())  # noqa: SIM905
+_HEAD: Final = re.compile(r"\(([a-z]\w*)")
+"""What an expression begins with: a predicate, or a word of logic; a variable begins with a question mark."""
+DOMAIN: Final = "omnigibson"
+KEPT: Final = user_cache_path("scenecypher")
+ARCHIVE: Final = PublishedFile(
+    "bddl==3.5.0",
+    "bddl-3.5.0.tar.gz",
+    "1c994730d65170a2331224fdaf58e8c0e3862defd019099e42fa1ba656c2ce92",
+    "BEHAVIOR-1K's activities (1.6 MB)",
+    f"connect to the network and repeat the command, or put bddl-3.5.0.tar.gz from the package index into {KEPT}",
+)
 STACKED: Final = frozenset({"sorting_books_on_shelf"})
 """The activities whose goal wants the same objects both inside one object and on another.
 
@@ -25,110 +82,175 @@ impossible otherwise. In all other goals `inside` is the one relation, and an ob
 the car.
 """
 
-_NO_LETTER: Final = re.compile(r"\W")
 _CARRIER: Final = "_carrier"
+_Ranged: TypeAlias = tuple[str, c.Condition]
+"""A variable, and what it ranges over."""
 SUBSET: Final = "behavior-1k"
-INSTRUCTIONS: Final = "behavior_instructions.json"
 MIN_BUDGET: Final = 50
 ACTIONS_A_THING: Final = 6
 """The most actions to move one object: go, open, pick up, go, open, put."""
 _RELATIONS: Final[Mapping[str, str]] = {"ontop": "ON", "inside": "INSIDE"}
 
 
-def activity_goal(activity: bddl.Activity) -> c.Condition:
-    """Return the goal of an activity. Raises ValueError for an expression outside the language."""
-    numbers = {synset: len(found) for synset, found in activity.objects.items()}
-    reader = _Reader(numbers, stacked=activity.name in STACKED)
-    return c.And(tuple(reader.read(part) for part in activity.goal))
+def synset_class(synset: str) -> str:
+    """Return the class of a synset: ``bottle__of__wine.n.01`` is a bottle_of_wine. Raises ValueError."""
+    if not (found := _SYNSET.fullmatch(synset)):
+        raise ValueError(f"{synset!r} is no synset such as candle.n.01")
+    return found[1].replace("__", "_")
+
+
+def instance_name(instance: str) -> str:
+    """Return the name of ``butter_cookie.n.01_2`` or ``?butter_cookie.n.01_2``: butter_cookie-2. Raises ValueError."""
+    if not (found := _INSTANCE.fullmatch(instance)):
+        raise ValueError(f"{instance!r} is no object such as candle.n.01_1")
+    return f"{synset_class(found[1])}-{found[2]}"
+
+
+def affordances_of(class_: str, kind: str) -> tuple[str, ...]:
+    """Return the affordances of a node of this class and kind."""
+    carried = ("pick_up",) if kind == "Object" and class_ not in HEAVY else ()
+    return carried + tuple(word for classes, words in AFFORDANCES.values() if class_ in classes for word in words)
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
-    """A reader of expressions within the quantifiers around them."""
+class Activity:
+    """A definition: the objects of each synset, the facts at the start, and the goal."""
 
-    numbers: Mapping[str, int]
-    stacked: bool = False
-    variables: Mapping[str, str] = field(default_factory=dict)
+    name: str
+    objects: Mapping[str, tuple[str, ...]]
+    facts: tuple[BddlExpression, ...]
+    goal: tuple[BddlExpression, ...]
 
-    def read(self, expression: bddl.BddlExpression) -> c.Condition:
-        match expression:
-            case ["and", *parts]:
-                return c.And(tuple(map(self.read, parts)))
-            case ["or", *parts]:
-                return c.Or(tuple(map(self.read, parts)))
-            case ["not", part]:
-                return c.Not(self.read(part))
-            case ["imply", condition, consequence]:
-                return c.Or((c.Not(self.read(condition)), self.read(consequence)))
-            case ["forall" | "exists" | "forn" | "forpairs", *_]:
-                return self._quantified(expression)
+
+def activities(only: str | None = None) -> Iterator[Activity]:
+    """Yield the activities whose predicates are all in `PREDICATES`, by name, or the one called `only`.
+
+    Raises InputError if there is no such activity, and with ServiceError where the archive can't be had.
+    """
+    for name, text in definitions(only).items():
+        activity = read_activity(name, text)
+        if activity is not None and predicates_of(activity) <= PREDICATES:
+            yield activity
+        elif only is not None:
+            msg = f"activity {only!r} needs more than {', '.join(sorted(PREDICATES))}; choose one of those listed"
+            raise InputError(f"{msg} by `scenecypher import grasif --subset behavior-1k --dry-run`")
+
+
+def definitions(only: str | None = None) -> Mapping[str, str]:
+    """Return the text of the first definition of each activity, by name, or of `only`.
+
+    Raises InputError for an unknown `only`, and with ServiceError where the archive can't be had.
+    """
+    like = "names look like assembling_gift_baskets"
+    return chosen(only, _published(archive()), "activity", where=f"of {package_name()}", like=like)
+
+
+def archive() -> Path:
+    """Return `bddl` as published, fetched on first use: an installed one may be mixed with another package's files."""
+    with waiting_for(ARCHIVE.holds):
+        return ARCHIVE.fetch(KEPT, tell=lambda _: None)
+
+
+@cache
+def _published(file: Path) -> Mapping[str, str]:
+    with TarFile.open(file) as members:
+        found = {
+            Path(member.name).parent.name: data.read().decode("utf-8")
+            for member in members
+            if Path(member.name).match("bddl/activity_definitions/*/problem0.bddl")
+            and (data := members.extractfile(member)) is not None
+        }
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def read_activity(name: str, text: str) -> Activity | None:
+    """Parse a definition; return None for a simulator other than OmniGibson. Raises DocumentError."""
+    if f"(:domain {DOMAIN})" not in text:
+        return None
+    (form,) = expressions(text, name)
+    sections = {it.head: it.rest for it in form.items if isinstance(it, Form)} if isinstance(form, Form) else {}
+    objects: dict[str, tuple[str, ...]] = {}
+    for word, (synset,) in typed_names(sections[":objects"]):
+        objects[synset.text] = (*objects.get(synset.text, ()), word.text)
+    facts, (goal,) = (tuple(map(nested_words, sections[it])) for it in (":init", ":goal"))
+    return Activity(name, objects, facts, tuple(goal[1:] if goal[0] == "and" else [goal]))
+
+
+def predicates_of(activity: Activity) -> frozenset[str]:
+    """Return every predicate in the facts and the goal."""
+    return frozenset(_HEAD.findall(expression_text([*activity.facts, *activity.goal]))) - _LOGIC
+
+
+def package_name() -> str:
+    """Return name and version of the package, for a scene's `source`."""
+    return ARCHIVE.requirement.replace("==", " ")
+
+
+def activity_goal(activity: Activity) -> c.Condition:
+    """Return the goal of an activity. Raises ValueError for an expression outside the language."""
+    reader = _GoalReader(activity)
+    try:
+        return c.And(tuple(reader.condition(_as_form(part)) for part in activity.goal))
+    except (DocumentError, ValueError) as error:
+        raise ValueError(f"{expression_text([*activity.goal])} is no expression of BEHAVIOR's goals") from error
+
+
+def _as_form(expression: BddlExpression) -> Expression:
+    return Word(expression, 1) if isinstance(expression, str) else Form(tuple(map(_as_form, expression)), 1)
+
+
+class _GoalReader(ExpressionReader):
+    """Reads the logic of PDDL, with BDDL's quantifiers and facts; each synset is a type."""
+
+    def __init__(self, activity: Activity) -> None:
+        synsets = [Word(it, 1) for it in activity.objects]
+        source = PddlFile(activity.name, "", activity.name, (Form((Word(":types", 1), *synsets), 1),))
+        mapping = DomainMapping(types={it: FactForm("class", synset_class(it)) for it in activity.objects})
+        super().__init__(source, DomainTypes(source, mapping, SceneWords()), {}, ())
+        self._numbers = {synset: len(found) for synset, found in activity.objects.items()}
+        self._is_stacked = activity.name in STACKED
+
+    def term(self, item: Expression) -> c.Term:
+        """Return the variable or the node of a word such as ``?cup.n.01_2``."""
+        word = item.text if isinstance(item, Word) else ""
+        return self.names.get(word) or c.Id(instance_name(word))
+
+    def condition(self, item: Expression) -> c.Condition:
+        """Return an expression as a condition. Raises DocumentError for what is none."""
+        outer = dict(self.names)
+        match item:
+            case Form((Word("forn"), Form((Word(number),)), declared, body)):
+                ((x, sort),) = self.bind_all(declared)
+                found: c.Condition = c.Exactly(int(number), x, c.And((sort, self.condition(body))))
+            case Form((Word("forpairs"), Form((_, _, Word(one))) as first, Form((_, _, Word(other))) as second, body)):
+                ((x, sort),), ((y, other_sort),) = self.bind_all(first), self.bind_all(second)
+                different = [c.Not(c.Same(x, y))] if one == other else []
+                fact = c.all_of((*different, self.condition(body)))
+                found = self._pairs((x, sort), (y, other_sort), fact, min(self._numbers[one], self._numbers[other]))
+            case Form((Word("ontop"), x_, y_)):
+                found = c.Related(self.term(x_), "ON", self.term(y_))
+            case Form((Word("inside"), x_, y_)):
+                here, there = self.term(x_), self.term(y_)
+                carried = c.And((c.Related(_CARRIER, "INSIDE", there), c.Within(here, _CARRIER, ("ON",))))
+                found = c.Related(here, "INSIDE", there)
+                found = c.Or((found, c.Exists(_CARRIER, carried))) if self._is_stacked else found
+            case Form((Word("real"), x_)):
+                found = c.Same(self.term(x_), self.term(x_))
+            case Form((Word(predicate), x_)) if predicate in STATES:
+                found = c.HasState(self.term(x_), STATES[predicate][1])
             case _:
-                return self._fact(expression)
+                found = super().condition(item)
+        self.names = outer
+        return found
 
-    def _quantified(self, expression: bddl.BddlExpression) -> c.Condition:
-        match expression:
-            case ["forall", declared, body]:
-                x, sort, inner = self.bind(declared)
-                return c.ForAll(x, sort, inner.read(body))
-            case ["exists", declared, body]:
-                x, sort, inner = self.bind(declared)
-                return c.Exists(x, c.And((sort, inner.read(body))))
-            case ["forn", [number], declared, body]:
-                x, sort, inner = self.bind(declared)
-                return c.Exactly(int(number), x, c.And((sort, inner.read(body))))
-            case ["forpairs", one, other, body]:
-                return self._pairs(one, other, body=body)
-        raise _no_goal(expression)
-
-    def _pairs(self, one: bddl.BddlExpression, other: bddl.BddlExpression, *, body: bddl.BddlExpression) -> c.Condition:
+    @staticmethod
+    def _pairs(one: _Ranged, other: _Ranged, fact: c.Condition, least: int) -> c.Condition:
         """Return the condition that as many on either side as the smaller side has each have a partner: `bddl`'s count.
 
         That is a matching wherever an object is on or inside one other at most, as this vocabulary guarantees.
         """
-        x, sort, inner = self.bind(one)
-        y, other_sort, inner = inner.bind(other)
-        least = min(self.numbers[one[2]], self.numbers[other[2]])
-        fact = inner.read(body)
-        if one[2] == other[2]:
-            fact = c.And((c.Not(c.Same(x, y)), fact))
-        sides = ((x, sort, y, other_sort), (y, other_sort, x, sort))
-        return c.And(
-            tuple(c.AtLeast(least, a, c.And((of_a, c.Exists(b, c.And((of_b, fact)))))) for a, of_a, b, of_b in sides)
-        )
-
-    def bind(self, declared: bddl.BddlExpression) -> tuple[str, c.Condition, _Reader]:
-        """Return the variable of ``?book.n.02 - book.n.02``, what it ranges over, and a reader that knows it."""
-        word, _, synset = declared
-        if synset not in self.numbers:
-            raise _no_goal(declared)
-        name = _NO_LETTER.sub("_", word.lstrip("?"))
-        return (
-            name,
-            c.HasClass(name, bddl.synset_class(synset)),
-            replace(self, variables={**self.variables, word: name}),
-        )
-
-    def _fact(self, fact: bddl.BddlExpression) -> c.Condition:
-        match fact:
-            case ["ontop", x, y]:
-                return c.Related(self._term(x), "ON", self._term(y))
-            case ["inside", x, y]:
-                here, there = self._term(x), self._term(y)
-                carried = c.And((c.Related(_CARRIER, "INSIDE", there), c.Within(here, _CARRIER, ("ON",))))
-                inside = c.Related(here, "INSIDE", there)
-                return c.Or((inside, c.Exists(_CARRIER, carried))) if self.stacked else inside
-            case ["real", x]:
-                return c.Same(self._term(x), self._term(x))
-            case [predicate, x] if predicate in bddl.STATES:
-                return c.HasState(self._term(x), bddl.STATES[predicate][1])
-        raise _no_goal(fact)
-
-    def _term(self, word: str) -> c.Term:
-        return self.variables.get(word) or c.Id(bddl.instance_name(word))
-
-
-def _no_goal(expression: bddl.BddlExpression) -> ValueError:
-    return ValueError(f"{expression_text(expression)} is no expression of BEHAVIOR's goals")
+        sides = [(*one, c.Exists(other[0], c.And((other[1], fact)))), (*other, c.Exists(one[0], c.And((one[1], fact))))]
+        return c.And(tuple(c.AtLeast(least, x, c.And((sort, partner))) for x, sort, partner in sides))
 
 
 def scene_name(activity: str) -> str:
@@ -138,29 +260,22 @@ def scene_name(activity: str) -> str:
 
 def scenes(only: str | None = None) -> Iterator[ImportedScene]:
     """Return the scenes by the activities' names, or the one of `only`. Raises InputError, as `activities` does."""
-    return map(activity_scene, bddl.activities(only))
+    return map(activity_scene, activities(only))
 
 
 def tasks(only: str | None = None) -> Iterator[Task]:
     """Return the tasks by the activities' names, or the one of `only`, each in its scene. Raises InputError."""
-    texts = instructions()
-    return (activity_task(activity, texts[activity.name]) for activity in bddl.activities(only))
+    texts = instructions(SUBSET)
+    return (activity_task(activity, texts[activity.name]) for activity in activities(only))
 
 
-def instructions() -> Mapping[str, str]:
-    """Return one instruction in plain English for each activity."""
-    text = (files("scenecypher.importers") / "data" / INSTRUCTIONS).read_text(encoding="utf-8")
-    texts: dict[str, str] = json.loads(text)
-    return texts
-
-
-def activity_scene(activity: bddl.Activity) -> ImportedScene:
+def activity_scene(activity: Activity) -> ImportedScene:
     """Return the scene at the start: rooms, furniture, the objects on and in it, and the agent."""
     graph = SceneGraph.of(_nodes(activity), _relations(activity))
     return ImportedScene(scene_name(activity.name), graph, "grasif", source=_source(activity))
 
 
-def activity_task(activity: bddl.Activity, instruction: str) -> Task:
+def activity_task(activity: Activity, instruction: str) -> Task:
     """Return the task of an activity; any arrangement that meets its goal is a solution."""
     movable = sum(node.kind == "Object" for node in _nodes(activity))
     return Task(
@@ -176,38 +291,40 @@ def activity_task(activity: bddl.Activity, instruction: str) -> Task:
     )
 
 
-def _source(activity: bddl.Activity) -> str:
-    return f"{bddl.package_name()}, {activity.name}"
+def _source(activity: Activity) -> str:
+    return f"{package_name()}, {activity.name}"
 
 
-def _rooms(activity: bddl.Activity) -> Mapping[str, str]:
+def _rooms(activity: Activity) -> Mapping[str, str]:
     """Return the room of each object that the definition gives one: furniture, which stays where it is."""
     return {fact[1]: fact[2] for fact in activity.facts if fact[0] == "inroom"}
 
 
-def _nodes(activity: bddl.Activity) -> Iterator[Node]:
+def _nodes(activity: Activity) -> Iterator[Node]:
     rooms = _rooms(activity)
     for room in sorted(set(rooms.values())):
         yield Node(room, "Place", room, room)
     for synset, found in activity.objects.items():
-        class_ = bddl.synset_class(synset)
+        class_ = synset_class(synset)
         for instance in found:
-            name, kind = bddl.instance_name(instance), bddl.class_kind(class_, has_room=instance in rooms)
+            is_furniture = instance in rooms and class_ not in LIGHT
+            kind = "Agent" if class_ == AGENT else "Asset" if is_furniture else "Object"
+            name = instance_name(instance)
             states = (  # by default closed and off
                 holding if [predicate, instance] in activity.facts else lacking
-                for predicate, (classes, holding, lacking) in bddl.STATES.items()
+                for predicate, (classes, holding, lacking) in STATES.items()
                 if class_ in classes
             )
-            yield Node(name, kind, name, class_, tuple(states), bddl.affordances_of(class_, kind))
+            yield Node(name, kind, name, class_, tuple(states), affordances_of(class_, kind))
 
 
-def _relations(activity: bddl.Activity) -> Iterator[Relation]:
+def _relations(activity: Activity) -> Iterator[Relation]:
     rooms = _rooms(activity)
     for instance, room in rooms.items():
-        yield Relation(bddl.instance_name(instance), "INSIDE", room)
+        yield Relation(instance_name(instance), "INSIDE", room)
     for predicate, x, y in (fact for fact in activity.facts if fact[0] in _RELATIONS):
-        name = bddl.instance_name(x)
-        if bddl.synset_class(x.rpartition("_")[0]) == bddl.AGENT:
+        name = instance_name(x)
+        if synset_class(x.rpartition("_")[0]) == AGENT:
             yield Relation(name, "INSIDE", rooms[y])
         else:
-            yield Relation(name, _RELATIONS[predicate], bddl.instance_name(y))
+            yield Relation(name, _RELATIONS[predicate], instance_name(y))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
 from importlib.resources import files
 from typing import Any, Final, Literal, TypeAlias
@@ -104,6 +104,7 @@ def dataset(name: str) -> Dataset:
     return DATASETS[name]
 
 
+@lru_cache(maxsize=1_024)
 def task(task_id: str) -> tuple[Dataset, Task]:
     """Return the data set and the task of an id such as ``eai/963_2``. Raises InputError."""
     name, slash, within = task_id.partition("/")

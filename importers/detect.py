@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.scene_document import FORMAT
+from scenecypher.db.graph.scene_document import FORMAT, scene_from_document
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import Declared
 from scenecypher.errors import DocumentError, InputError
@@ -18,16 +18,17 @@ from scenecypher.importers import (
     dsg,
     grasif,
     grasif_pickle,
-    networkx_format,
+    hovsg,
     networkx_json,
+    open_vocabulary,
     room_trees,
-    scene_json,
     thor,
     threedssg,
     virtualhome,
 )
 from scenecypher.importers.json_file import JsonLine, ending_of, read_document, stem_of, without_gaps
-from scenecypher.importers.word_tables import tables
+from scenecypher.importers.vectors_file import read_vectors_file
+from scenecypher.importers.word_tables import listed, tables
 from scenecypher.plugins import Plugins
 
 _log: Final = logging.getLogger("scenecypher.importers")
@@ -38,7 +39,7 @@ _LOOKS: Final = tables("words")["looks"]
 _OF_LISTS: Final[frozenset[Any]] = frozenset(
     (thor.is_metadata, threedssg.is_one, room_trees.is_tree, networkx_json.is_one)
 )
-AROUND: Final = frozenset("scene_graph scenegraph scene graph environment env house home world map data".split())  # noqa: SIM905
+AROUND: Final = frozenset(listed(_LOOKS["around"]))
 """Keys, in lower case, under which a list of objects may stand with other things beside it; a graph, under any key."""
 
 
@@ -66,7 +67,8 @@ class FileFormat:
     """A format of scene files; `read` raises DocumentError with all problems of a file.
 
     `is_one` tells its JSON documents from those of other formats, `suffixes` are the endings of its other files.
-    `parts` yields a document for each scene of one, and `join` makes one of two scenes of the same name.
+    `parts` yields a document for each scene of one, and `join` makes one of two scenes of the same name. `is_folder`
+    tells folders that are one scene.
     """
 
     words: str
@@ -75,11 +77,15 @@ class FileFormat:
     suffixes: tuple[str, ...] = ()
     parts: Callable[[Any], Iterable[Any]] = lambda document: (document,)
     join: Callable[[ImportedScene, ImportedScene], ImportedScene] | None = None
+    is_folder: Callable[[Path], bool] = lambda _: False
 
 
 def _read_document(file: SceneFile) -> ImportedScene:
-    scene = scene_json.from_document(file.document, file.path)
-    return scene if file.name is None else replace(scene, name=file.name)
+    """Return the scene of a document of ours, under the name in it, with the vectors beside the file."""
+    scene = scene_from_document(file.document, file=str(file.path))
+    if vectors := file.document.get("vectors"):
+        scene = replace(scene, vectors=read_vectors_file(file.path.with_name(vectors), scene.graph.nodes))
+    return replace(scene, name=file.name or scene.name)
 
 
 def _read_grasif(file: SceneFile) -> ImportedScene:
@@ -90,19 +96,23 @@ def _read_grasif(file: SceneFile) -> ImportedScene:
 
 
 def _read_virtualhome(file: SceneFile) -> ImportedScene:
-    name = file.name or virtualhome.scene_name(file.path)
-    return virtualhome.from_document(file.document, file=str(file.path), name=name)
+    read = _with(virtualhome.from_document, None)
+    return read(replace(file, name=file.name or virtualhome.scene_name(file.path)))
 
 
 def _read_networkx(file: SceneFile) -> ImportedScene:
-    is_other = ending_of(file.path) in networkx_format.SUFFIXES
+    is_other = ending_of(file.path) in open_vocabulary.SUFFIXES
     return networkx_json.from_document(
-        networkx_format.node_link(file.path) if is_other else file.document,
+        open_vocabulary.node_link(file.path) if is_other else file.document,
         file=str(file.path),
         name=file.name_after(networkx_json.NAME_PREFIX),
         declare=file.declared,
         strict=file.strict,
     )
+
+
+def _read_hovsg(file: SceneFile) -> ImportedScene:
+    return hovsg.read_folder(file.path, name=file.name, strict=file.strict)
 
 
 def _with(reader: Callable[..., ImportedScene], prefix: str | None) -> Callable[[SceneFile], ImportedScene]:
@@ -132,6 +142,9 @@ OURS: Final[Mapping[str, FileFormat]] = {
         _with(dsg.from_document, dsg.NAME_PREFIX),
         lambda document: "layer_names" in document or "mesh_layer_id" in document,
     ),
+    "hovsg": FileFormat(
+        "HOV-SG's folder of floors, rooms and objects", _read_hovsg, hovsg.is_part, is_folder=hovsg.is_folder
+    ),
     "3rscan": FileFormat(
         "3RScan's relationships.json or objects.json (3DSSG)",
         _with(threedssg.from_document, None),
@@ -140,7 +153,7 @@ OURS: Final[Mapping[str, FileFormat]] = {
         join=threedssg.joined,
     ),
     "thor": FileFormat("AI2-THOR's metadata", _with(thor.from_metadata, thor.NAME_PREFIX), thor.is_metadata),
-    "procthor": FileFormat("houses of ProcTHOR", _with(thor.from_house, thor.NAME_PREFIX), thor.is_house),
+    "procthor": FileFormat("houses of ProcTHOR and Holodeck", _with(thor.from_house, thor.NAME_PREFIX), thor.is_house),
     "sayplan": FileFormat(
         "SayPlan's nodes by kind", _with(room_trees.from_document, room_trees.NAME_PREFIX), room_trees.is_sayplan
     ),
@@ -150,7 +163,7 @@ OURS: Final[Mapping[str, FileFormat]] = {
         "rooms with nested objects", _with(room_trees.from_document, room_trees.NAME_PREFIX), room_trees.is_tree
     ),
     "networkx": FileFormat("node-link JSON of NetworkX, or a map of objects", _read_networkx, networkx_json.is_one),
-    "graphml": FileFormat("GraphML and GEXF", _read_networkx, suffixes=networkx_format.SUFFIXES),
+    "graphml": FileFormat("GraphML and GEXF", _read_networkx, suffixes=open_vocabulary.SUFFIXES),
 }
 """Our formats, whose tests are tried in this order; the first names are those of `scenecypher import`."""
 FORMATS: Final = Plugins("scenecypher.importers", "format", FileFormat, OURS)
@@ -171,10 +184,11 @@ def read_any(
     several scenes it is that of one of them. Without `file_format` ending and content decide. Raises DocumentError for
     a file that can't be read, with all its problems; InputError for a format that is not known.
     """
-    files = sorted(it for it in path.iterdir() if it.name.endswith(suffixes())) if path.is_dir() else [path]
+    is_many = path.is_dir() and not is_scene_folder(path)
+    files = sorted(it for it in path.iterdir() if it.name.endswith(suffixes())) if is_many else [path]
     read = partial(read_scenes, file_format=file_format, declared=declared or Declared(), strict=strict)
     found = joined([(path, it) for file in files for it in read(file)])
-    if len(found) == 1 and name is not None and not path.is_dir():
+    if len(found) == 1 and name is not None and not is_many:
         return next(read(path, name=name))
     chosen = [scene for _, scene in found if name is None or name in {scene.name, scene.name.rpartition("/")[2]}]
     if len(chosen) != 1:
@@ -182,6 +196,11 @@ def read_any(
         cause = f"here are {len(found):,} scenes, such as {names}; name one, or import all: `scenecypher import {path}`"
         raise DocumentError(str(path), "$", cause)
     return chosen[0]
+
+
+def is_scene_folder(path: Path) -> bool:
+    """Check if a folder is one scene, of a format whose files are its parts."""
+    return path.is_dir() and any(it.is_folder(path) for it in _readable())
 
 
 def joined(found: Sequence[tuple[Path, ImportedScene]]) -> list[tuple[Path, ImportedScene]]:
@@ -216,14 +235,16 @@ def read_scenes(
 ) -> Iterator[ImportedScene]:
     """Yield the scenes of a file, or of a line of it, and what it was taken for as a note. Raises DocumentError."""
     asked = None if file_format is None else FORMATS.named(file_format)
-    by_ending = _format_of_ending(path) if asked is None else asked if ending_of(path) in asked.suffixes else None
+    is_other = asked is not None and (ending_of(path) in asked.suffixes or path.is_dir())
+    by_ending = _format_of_ending(path) if asked is None else asked if is_other else None
     document = None if by_ending is not None else read_document(path, line=line)
     document, left = (document, ()) if asked is not None else _unwrapped(document)
     chosen = by_ending or asked or _format_of(document, path)
     notes: tuple[str, ...] = () if asked is not None else (_taken(chosen), *left)
     notes += ("gzip: unpacked and read",) if path.suffix == ".gz" else ()
+    file = path if line is None else path.with_name(f"{path.name}:{line.number}")
     for part in chosen.parts(document):
-        scene = chosen.read(SceneFile(path, name, part, declared, strict))
+        scene = chosen.read(SceneFile(file, name, part, declared, strict))
         yield replace(scene, notes=(*notes, *scene.notes))
 
 
@@ -257,6 +278,8 @@ def told_form(error: InputError, command: str) -> InputError:
 
 def _format_of_ending(path: Path) -> FileFormat | None:
     """Return the format whose files end so, None if they are JSON or nobody's. Raises DocumentError for others."""
+    if path.is_dir():
+        return next((each for each in _readable() if each.is_folder(path)), None)
     ending = ending_of(path)
     other = next((words for endings, words in _LOOKS["endings"].items() if ending in endings.split()), None)
     if other is not None:
@@ -280,9 +303,9 @@ def _format_of(document: object, path: Path) -> FileFormat:
     for each in _readable():
         if _is_of(each, document):
             return each
-    known = (
-        f"this is {words}" for key, words in _LOOKS["keys"].items() if isinstance(document, dict) and key in document
-    )
+    first = document[0] if isinstance(document, list) and document else document
+    keys = first if isinstance(first, dict) else {}
+    known = (f"this is {words}" for key, words in _LOOKS["keys"].items() if key in keys)
     raise _unknown(path, next(known, f"{_described(document)} is of no format that is known by its form"))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -27,66 +27,34 @@ ROOMS: Final = ("ROOMS",)
 FEATURE: Final = "semantic_feature"
 Labels: TypeAlias = Mapping[tuple[str, ...], spark.LabelSpace]
 NO_LABELS: Final[Labels] = {}
+Robots: TypeAlias = Mapping[str, Sequence[spark.DsgNode]]
 
 
-@dataclass(frozen=True, slots=True)
-class Robot:
-    """A robot and its poses, oldest first; `id` is the letter of their symbols."""
-
-    id: str
-    poses: tuple[spark.DsgNode, ...]
-
-    @property
-    def latest(self) -> spark.DsgNode:
-        """The latest pose."""
-        return self.poses[-1]
-
-    def node(self) -> Node:
-        """Return the Agent: the latest pose is its `center`; `path` and `times` list the latest LIST_LENGTH poses."""
-        kept = self.poses[-LIST_LENGTH:]
-        path = tuple(Point(*pose.attributes.position) for pose in kept if pose.attributes.position is not None)
-        times = tuple(pose.time for pose in kept if pose.time is not None)
-        properties: dict[str, Value | None] = {
-            LAYER: spark.AGENTS,
-            "center": path[-1] if path else None,
-            "pose_rotation": spark.rotation_value(self.latest.attributes.pose_rotation),
-            spark.PATH: path or None,
-            spark.TIMES: times if len(times) == len(path) else None,
-        }
-        layer = spark.LAYERS[spark.AGENTS]
-        return Node(self.id, layer.kind, f"{layer.class_}_{self.id}", layer.class_, (), (), Properties(properties))
-
-
-def robots_of(poses: Iterable[spark.DsgNode]) -> list[Robot]:
-    """Return the robots of the poses, by id."""
+def _robots(form: spark.Dsg, layers: Mapping[int, str]) -> Robots:
+    """Return the poses of each robot, oldest first, by the letter of their symbols."""
+    poses = (it for it in form.nodes if layers[it.id] == spark.AGENTS)
     groups: dict[str, list[spark.DsgNode]] = {}
-    for pose in poses:
-        groups.setdefault(_robot_id(pose.id >> INDEX_BITS), []).append(pose)
-    return [
-        Robot(robot_id, tuple(sorted(groups[robot_id], key=lambda pose: (pose.time or 0, pose.id))))
-        for robot_id in sorted(groups)
-    ]
+    for pose in sorted(poses, key=lambda it: (it.time or 0, it.id)):
+        letter = chr(pose.id >> INDEX_BITS)
+        is_letter = letter.isascii() and letter.isalpha()
+        groups.setdefault(letter if is_letter else f"robot_{ord(letter)}", []).append(pose)
+    return dict(sorted(groups.items()))
 
 
-def _robot_id(letter: int) -> str:
-    text = chr(letter)
-    return text if text.isascii() and text.isalpha() else f"robot_{letter}"
-
-
-class NodeMemory:
-    """The nodes of a map's last version, by id: of the next one, nodes that are written alike are not made again."""
-
-    def __init__(self) -> None:
-        self._last: dict[int, tuple[object, str, str | None, Node]] = {}
-
-    def node(self, written: object, node: spark.DsgNode, layer: str, label: str | None) -> Node:
-        """Return a node of a file, which has been validated, so that equal values are of the same type."""
-        known = self._last.get(node.id)
-        if known is not None and known[:3] == (written, layer, label):
-            return known[3]
-        made = _node(node, layer, label)
-        self._last[node.id] = (written, layer, label, made)
-        return made
+def _agent(id_: str, poses: Sequence[spark.DsgNode]) -> Node:
+    """Return the Agent: the latest pose is its `center`; `path` and `times` list the latest LIST_LENGTH poses."""
+    kept = poses[-LIST_LENGTH:]
+    path = tuple(Point(*pose.attributes.position) for pose in kept if pose.attributes.position is not None)
+    times = tuple(pose.time for pose in kept if pose.time is not None)
+    properties: dict[str, Value | None] = {
+        LAYER: spark.AGENTS,
+        "center": path[-1] if path else None,
+        "pose_rotation": spark.rotation_value(poses[-1].attributes.pose_rotation),
+        spark.PATH: path or None,
+        spark.TIMES: times if len(times) == len(path) else None,
+    }
+    layer = spark.LAYERS[spark.AGENTS]
+    return Node(id_, layer.kind, f"{layer.class_}_{id_}", layer.class_, (), (), Properties(properties))
 
 
 def read_scene(
@@ -95,24 +63,20 @@ def read_scene(
     name: str | None = None,
     labels: spark.LabelSpace | None = None,
     room_labels: spark.LabelSpace | None = None,
-    memory: NodeMemory | None = None,
     strict: bool = False,
 ) -> ImportedScene:
     """Return the scene of a file, named after it by default. Raises DocumentError with all its problems.
 
     `labels` name the semantic labels of objects, `room_labels` those of rooms; without them the file's own label
-    space does. With a `memory` of the map's last version, only what is written otherwise is made anew. Unless `strict`,
-    positions with NaN are left out.
+    space does. Unless `strict`, positions with NaN are left out.
     """
     document, own = read_json(path), name or NAME_PREFIX + stem_of(path)
     spaces: Labels = {layers: it for layers, it in ((spark.LABELLED, labels), (ROOMS, room_labels)) if it is not None}
-    read = partial(from_document, file=str(path), name=own, labels=spaces, memory=memory)
+    read = partial(from_document, file=str(path), name=own, labels=spaces)
     return without_gaps(read, document, strict=strict)
 
 
-def from_document(
-    document: Any, *, file: str, name: str, labels: Labels = NO_LABELS, memory: NodeMemory | None = None
-) -> ImportedScene:
+def from_document(document: Any, *, file: str, name: str, labels: Labels = NO_LABELS) -> ImportedScene:
     """Return the scene of a document of spark-dsg's form. Raises DocumentError with all its problems.
 
     `labels` are label spaces by the layers whose labels they name.
@@ -129,13 +93,13 @@ def from_document(
     for names, space in labels.items():
         numbers = (node.attributes.semantic_label for node in form.nodes if layers[node.id] in names)
         space.refuse_missing(Counter(it for it in numbers if it is not None and it != spark.NO_LABEL))
-    the_map = _Map(form, layers, tuple(robots_of(node for node in form.nodes if layers[node.id] == spark.AGENTS)))
-    drafts = _drafts(the_map, document["nodes"], labels, memory or NodeMemory())
+    the_map = _Map(form, layers, _robots(form, layers))
+    drafts = _drafts(the_map, labels)
     graph = assemble((*drafts, *the_map.links()), file=file, declared=spark.DECLARED)
     notes = tuple(
-        f"{robot.id}: path and times list the latest {LIST_LENGTH:,} of {len(robot.poses):,} poses"
-        for robot in the_map.robots
-        if len(robot.poses) > LIST_LENGTH
+        f"{robot}: path and times list the latest {LIST_LENGTH:,} of {len(poses):,} poses"
+        for robot, poses in the_map.robots.items()
+        if len(poses) > LIST_LENGTH
     )
     given = [(symbol(node.id), node.attributes.semantic_feature) for node in form.nodes]
     vectors = vectors_of_nodes(FEATURE, (it for it in given if it[0] in graph.nodes), graph.nodes, file=file)
@@ -166,15 +130,13 @@ def _layers(form: spark.Dsg) -> Mapping[int, str]:
         key = given if isinstance(given, spark.LayerKey) else spark.LayerKey(layer=given)
         if name != "AGENTS":
             names[key.layer, key.partition] = name
-    return {node.id: _layer(node, names) for node in form.nodes}
-
-
-def _layer(node: spark.DsgNode, names: Mapping[tuple[int, int], str]) -> str:
-    partition = node.partition or (node.id >> INDEX_BITS if node.timestamp is not None else 0)
-    own = names.get((node.layer, partition))
-    if own is None and names.get((node.layer, 0)) == "OBJECTS":
-        return "AGENTS"
-    return own or str(node.layer)
+    found: dict[int, str] = {}
+    for node in form.nodes:
+        partition = node.partition or (node.id >> INDEX_BITS if node.timestamp is not None else 0)
+        own = names.get((node.layer, partition))
+        is_pose = own is None and names.get((node.layer, 0)) == "OBJECTS"
+        found[node.id] = spark.AGENTS if is_pose else own or str(node.layer)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +145,7 @@ class _Map:
 
     form: spark.Dsg
     layers: Mapping[int, str]
-    robots: tuple[Robot, ...]
+    robots: Robots
 
     def links(self) -> Iterator[RelationDraft]:
         """Yield the relations of all edges; of each robot's poses only those of the latest that is joined to others.
@@ -193,8 +155,8 @@ class _Map:
         poses = {node_id for node_id, layer in self.layers.items() if layer == spark.AGENTS}
         of_poses = (edge for edge in self.form.edges if edge.source in poses or edge.target in poses)
         joined = {end for edge in of_poses for end in self._joined_pose(edge)}
-        found = ((robot, [pose.id for pose in robot.poses if pose.id in joined]) for robot in self.robots)
-        latest = {poses[-1]: robot.id for robot, poses in found if poses}
+        found = ((robot, [it.id for it in trail if it.id in joined]) for robot, trail in self.robots.items())
+        latest = {trail[-1]: robot for robot, trail in found if trail}
         rooms = self._rooms_of_waypoints()
         places: set[tuple[int, ...]] = set()
         for index, edge in enumerate(self.form.edges):
@@ -230,9 +192,12 @@ class _Map:
         return {waypoint: min(rooms) for waypoint, rooms in found.items() if len(rooms) == 1}
 
 
-def _drafts(the_map: _Map, written: Sequence[object], labels: Labels, memory: NodeMemory) -> Iterator[NodeDraft]:
-    spaces = {key: _labels(given) for key, given in the_map.form.metadata.labelspaces.items()}
-    robots = {robot.latest.id: robot for robot in the_map.robots}
+def _drafts(the_map: _Map, labels: Labels) -> Iterator[NodeDraft]:
+    spaces: dict[str, dict[int, str]] = {
+        key: dict(given) if isinstance(given, list) else {int(it): given[it] for it in given if it.isdecimal()}
+        for key, given in the_map.form.metadata.labelspaces.items()
+    }
+    robots = {trail[-1].id: (robot, trail) for robot, trail in the_map.robots.items()}
     for index, node in enumerate(the_map.form.nodes):
         place, layer = f"$.nodes[{index}]", the_map.layers[node.id]
         if layer != spark.AGENTS:
@@ -240,20 +205,9 @@ def _drafts(the_map: _Map, written: Sequence[object], labels: Labels, memory: No
             names = next((given.names for layers, given in labels.items() if layer in layers), space)
             number = node.attributes.semantic_label
             label = None if number is None else names.get(number)
-            yield NodeDraft(place, partial(memory.node, _without_feature(written[index]), node, layer, label))
+            yield NodeDraft(place, partial(_node, node, layer, label))
         elif node.id in robots:
-            yield NodeDraft(place, robots[node.id].node)
-
-
-def _without_feature(written: Any) -> Any:
-    """Return a node of a file to be kept in memory, without its vector."""
-    attributes = written["attributes"]
-    return {**written, "attributes": {**attributes, FEATURE: None}} if FEATURE in attributes else written
-
-
-def _labels(given: Any) -> dict[Any, str]:
-    pairs = given if isinstance(given, list) else [(int(key), name) for key, name in given.items() if key.isdecimal()]
-    return dict(pairs)
+            yield NodeDraft(place, partial(_agent, *robots[node.id]))
 
 
 def _node(node: spark.DsgNode, layer: str, label: str | None) -> Node:

@@ -20,19 +20,17 @@ from scenecypher.db.graph.problems import document_error, validated
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import LAYER, Declared
 from scenecypher.errors import DocumentError
-from scenecypher.importers.assembly import Read
+from scenecypher.importers.assembly import Read, Vector3
 from scenecypher.importers.json_file import read_document
+from scenecypher.importers.word_tables import tables
 
 SYMMETRIC: Final = ("CLOSE", "CONNECTS")
 AGENTS: Final = "AGENTS"
 LABELLED: Final = ("SEGMENTS", "OBJECTS")
 NO_LABEL: Final = 2**32 - 1
 """The semantic label that spark-dsg writes for none."""
-ATTRIBUTES: Final[Mapping[str, str]] = {
-    "type": "node_type",
-    **{it: it for it in ("semantic_label", "is_active", "is_predicted", "registered", "real_place", "distance")},
-    "last_update_time_ns": "last_update_time_ns",
-}
+WORDS: Final[Mapping[str, Any]] = tables("words")["dsg"]
+ATTRIBUTES: Final[Mapping[str, str]] = WORDS["attributes"]
 """A node's scalar attributes.
 
 With a valid `bounding_box`, its middle is `center` and its size `size_x`, `size_y`, `size_z`, and `position` keeps its
@@ -48,7 +46,6 @@ DECLARED: Final = Declared(
     properties=(*ATTRIBUTES.values(), *ROTATIONS.values(), LAYER, "position", "box_type", "box_rotation", PATH, TIMES)
 )
 Unsigned = Annotated[int, Field(ge=0, lt=2**64)]
-Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
 NAMES: Final = "label_names"
 
 
@@ -66,16 +63,7 @@ class Layer:
     siblings: str
 
 
-LAYERS: Final[Mapping[str, Layer]] = {
-    "SEGMENTS": Layer(1, 0, "Object", "segment", "CLOSE"),
-    "OBJECTS": Layer(2, 0, "Object", "object", "CLOSE"),
-    "AGENTS": Layer(2, ord("a"), "Agent", "robot", "CLOSE"),
-    "PLACES": Layer(3, 0, "Waypoint", "place", "CONNECTS"),
-    "MESH_PLACES": Layer(3, 1, "Waypoint", "mesh_place", "CONNECTS"),
-    "TRAVERSABILITY": Layer(3, 2, "Waypoint", "traversable_place", "CONNECTS"),
-    "ROOMS": Layer(4, 0, "Place", "room", "CONNECTS"),
-    "BUILDINGS": Layer(5, 0, "Place", "building", "CONNECTS"),
-}
+LAYERS: Final[Mapping[str, Layer]] = {name: Layer(*row) for name, row in WORDS["layers"].items()}
 """Layers by spark-dsg's names, kept as the property `layer`.
 
 The class of a node is the name of its semantic label in the file's label space, else the class here, for objects with
@@ -96,14 +84,11 @@ def _color(color: Any) -> Any:
     parts = [color.get(key, 255) for key in "rgba"] if isinstance(color, dict) else color
     if parts is None:
         return None
-    if not isinstance(parts, list) or len(parts) not in {3, 4} or not all(p in range(256) for p in map(_whole, parts)):
+    are_bytes = isinstance(parts, list) and all(type(it) is int and it in range(256) for it in parts)
+    if not are_bytes or len(parts) not in {3, 4}:
         cause = f"should be red, green and blue from 0 to 255, not {shown(color)}"
         raise PydanticCustomError("color", "{cause}", {"cause": cause})
     return "#" + bytes(parts[:3] if parts[3:] in ([], [255]) else parts).hex()
-
-
-def _whole(part: Any) -> int:
-    return part if isinstance(part, int) and not isinstance(part, bool) else -1
 
 
 class Quaternion(Read):
@@ -214,12 +199,11 @@ class LabelSpace:
 
     def refuse_missing(self, numbers: Mapping[int, int]) -> None:
         """Check that each label is named; `numbers` maps it to how many nodes have it. Raises DocumentError."""
-        missing = {number: count for number, count in sorted(numbers.items()) if number not in self.names}
-        causes = [
-            f"label {number} has no name, and {count:,} node{'' if count == 1 else 's'} of the map ha"
-            f"{'s' if count == 1 else 've'} it; add `- {{label: {number}, name: ...}}`"
-            for number, count in missing.items()
-        ]
+        causes: list[str] = []
+        for number in sorted(numbers.keys() - self.names.keys()):
+            count = numbers[number]
+            nodes = f"{count:,} nodes of the map have" if count > 1 else "1 node of the map has"
+            causes.append(f"label {number} has no name, and {nodes} it; add `- {{label: {number}, name: ...}}`")
         if causes:
             raise document_error(self.file, [(f"$.{NAMES}", cause) for cause in causes])
 

@@ -20,6 +20,7 @@ from scenecypher.importers import dsg_format as spark
 from scenecypher.importers.dsg import INDEX_BITS, plain_class, symbol_number
 
 JSON: Final = "json"
+EDGE: Final = {"type": "EdgeAttributes", "weighted": False, "weight": 1.0}
 HEADER: Final = {"project_name": "main", "version": {"major": 1, "minor": 1, "patch": 3}}
 
 
@@ -85,35 +86,31 @@ def dsg_document(scene: ImportedScene) -> dict[str, Any]:
     not imported is missing. Raises InvalidValue for content that the form lacks.
     """
     nodes = [scene.graph.nodes[node_id] for node_id in sorted(scene.graph.nodes)]
-    poses = {node.id: _pose_documents(node) for node in nodes if _layer_of(node) == spark.AGENTS}
+    layers = {node.id: _layer_of(node) for node in nodes}
+    poses = {node.id: _pose_documents(node) for node in nodes if layers[node.id] == spark.AGENTS}
     numbers = {agent: trail[-1]["id"] for agent, trail in poses.items()}
     rest = [node for node in nodes if node.id not in poses]
     spaces: dict[str, dict[int, str]] = {}
     for node in rest:
-        layer, label = _layer_of(node), node.properties.get("semantic_label")
+        layer, label = layers[node.id], node.properties.get("semantic_label")
         if isinstance(label, int) and node.class_ != plain_class(layer, label):
             key = f"_l{spark.LAYERS[layer].number}p{spark.LAYERS[layer].partition}"
             spaces.setdefault(key, {})[label] = node.class_
-    used = sorted({_layer_of(node) for node in nodes})
-    keys = {name: {"layer": spark.LAYERS[name].number, "partition": spark.LAYERS[name].partition} for name in used}
+    used = {name: spark.LAYERS[name] for name in sorted({*layers.values()})}
+    keys = {name: {"layer": it.number, "partition": it.partition} for name, it in used.items()}
     # one edge stands for the two relations that are stored both ways
-    edges = [
-        _edge(_ends(r, numbers))
-        for r in scene.graph.in_order()
-        if r.type not in spark.SYMMETRIC or r.source <= r.target
-    ]
-    edges += [_edge((one["id"], other["id"])) for trail in poses.values() for one, other in pairwise(trail)]
+    stored = [it for it in scene.graph.in_order() if it.type not in spark.SYMMETRIC or it.source <= it.target]
+    ends = [*(_ends(it, numbers) for it in stored)]
+    ends += [(one["id"], other["id"]) for trail in poses.values() for one, other in pairwise(trail)]
     return {
         "SPARK_DSG_header": HEADER,
         "directed": False,
         "multigraph": False,
         "nodes": [*map(_node_document, rest), *(pose for trail in poses.values() for pose in trail)],
-        "edges": edges,
+        "edges": [{"source": source, "target": target, "info": EDGE} for source, target in ends],
         "layer_keys": [*keys.values()],
         "layer_names": {**keys, **({spark.AGENTS: {"layer": 2, "partition": 0}} if spark.AGENTS in keys else {})},
-        "metadata": {
-            "labelspaces": {key: [[*pair] for pair in sorted(space.items())] for key, space in spaces.items()}
-        },
+        "metadata": {"labelspaces": {key: [[*it] for it in sorted(space.items())] for key, space in spaces.items()}},
     }
 
 
@@ -144,30 +141,19 @@ def _node_document(node: Node) -> dict[str, Any]:
 
 def _pose_documents(node: Node) -> list[dict[str, Any]]:
     """Return the poses of a robot's path; only the latest has a rotation of its own."""
-    facts = dict(node.properties)
-    path, times, turned = (
-        facts.pop(spark.PATH, None),
-        facts.pop(spark.TIMES, None),
-        facts.pop("pose_rotation", spark.UPRIGHT),
-    )
-    facts.pop("layer")
-    facts.pop("center", None)
-    _refuse_rest(node, facts)
+    facts = {spark.PATH: None, spark.TIMES: None, "pose_rotation": spark.UPRIGHT, **node.properties}
+    path, times, turned = (facts.pop(key) for key in (spark.PATH, spark.TIMES, "pose_rotation"))
+    _refuse_rest(node, {key: it for key, it in facts.items() if key not in {"layer", "center"}})
     if not isinstance(path, tuple):
         raise InvalidValue(f"node {shown(node.id)} has no path, as a robot of a 3D scene graph has")
     documents: list[dict[str, Any]] = []
     for index, position in enumerate(path):
         number = symbol_number(f"{node.id}({index})")
         turn = _quaternion(turned if index == len(path) - 1 else spark.UPRIGHT)
-        attributes: dict[str, Any] = {
-            "type": "AgentNodeAttributes",
-            "position": _axes(node, position),
-            "world_R_body": turn,
-        }
-        if isinstance(times, tuple):
-            attributes["timestamp"] = times[index]
+        time = {"timestamp": times[index]} if isinstance(times, tuple) else {}
+        pose = {"type": "AgentNodeAttributes", "position": _axes(node, position), "world_R_body": turn, **time}
         layer = spark.LAYERS[spark.AGENTS].number
-        documents.append({"id": number, "layer": layer, "partition": number >> INDEX_BITS, "attributes": attributes})
+        documents.append({"id": number, "layer": layer, "partition": number >> INDEX_BITS, "attributes": pose})
     return documents
 
 
@@ -209,11 +195,6 @@ def _ends(relation: Relation, robots: dict[str, int]) -> tuple[int, int]:
         raise InvalidValue(f"a 3D scene graph has no relation {relation.type}; remove it before exporting")
     source, target = (robots.get(end) or symbol_number(end) for end in (relation.source, relation.target))
     return (target, source) if relation.type == "INSIDE" else (source, target)
-
-
-def _edge(ends: tuple[int, int]) -> dict[str, Any]:
-    info = {"type": "EdgeAttributes", "weighted": False, "weight": 1.0}
-    return {"source": ends[0], "target": ends[1], "info": info}
 
 
 FORMATS: Final[Mapping[str, Format]] = {

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -20,20 +19,16 @@ from scenecypher.db.condition import And, AtLeast, Condition, HasClass, HasState
 from scenecypher.db.graph.field_types import Form
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, RelationDraft, document_error, validated
-from scenecypher.db.graph.scene import InvalidValue, Node, Properties, SceneGraph
+from scenecypher.db.graph.scene import InvalidValue, Node, SceneGraph
 from scenecypher.db.graph.value import class_of_name, shown
 from scenecypher.db.schema import Declared
 from scenecypher.errors import did_you_mean
-from scenecypher.importers.assembly import NodeDraft, assemble
+from scenecypher.importers.assembly import NodeDraft, assemble, node_draft
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import Task, chosen
+from scenecypher.importers.word_tables import tables
 
-RELATIONS: Final[Mapping[str, str]] = {
-    "ontop_of": "ON",
-    "inside_of": "INSIDE",
-    "under": "UNDER",
-    "attached_to": "ATTACHED_TO",
-}
+RELATIONS: Final[Mapping[str, str]] = tables("words")["grasif"]["relations"]
 """GraSIF's relation words and ours. Assets and the agent are INSIDE their room; the agent HOLDS an object."""
 
 NOTHING: Final = ("nothing", "", None)
@@ -53,8 +48,7 @@ SUBSETS: Final[Mapping[str, str]] = {"sayplan-office": "sayplan_office.json", "o
 """The offices and their files in the package. Their tasks' ids are a category and a number."""
 
 
-def only_one(value: Any) -> Any:
-    """Return the item of a list of one; any other value as it is."""
+def _only(value: Any) -> Any:
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
@@ -107,7 +101,7 @@ class NodesForm(Form):
     rooms: list[RoomForm] = Field(validation_alias=AliasChoices("rooms", "room"))
     asset: list[AssetForm]
     objects: list[ObjectForm] = Field(validation_alias=AliasChoices("objects", "object"))
-    agent: Annotated[AgentForm | None, BeforeValidator(only_one)] = None
+    agent: Annotated[AgentForm | None, BeforeValidator(_only)] = None
 
 
 class GoalNode(Form):
@@ -219,30 +213,24 @@ def _wanted_facts(node: Term, wanted: GoalNode) -> Iterator[Condition]:
 
 
 def _parts(nodes: NodesForm) -> Iterator[NodeDraft | RelationDraft]:
-    for i, room in enumerate(nodes.rooms):
-        yield NodeDraft(f"$.nodes.rooms[{i}]", partial(form_node, room.name, "Place"))
-    for i, asset in enumerate(nodes.asset):
-        yield NodeDraft(f"$.nodes.asset[{i}]", partial(form_node, asset.name, "Asset", asset))
-        yield RelationDraft(f"$.nodes.asset[{i}].room", asset.name, "INSIDE", asset.room)
-    for i, thing in enumerate(nodes.objects):
-        place = f"$.nodes.objects[{i}]"
-        yield NodeDraft(place, partial(form_node, thing.name, "Object", thing))
-        if thing.relation is not None and thing.related_to is not None:
-            yield RelationDraft(f"{place}.related_to", thing.name, RELATIONS[thing.relation], thing.related_to)
-    if (agent := nodes.agent) is not None:
-        yield NodeDraft("$.nodes.agent", partial(form_node, agent.name, "Agent"))
-        yield RelationDraft("$.nodes.agent.location", agent.name, "INSIDE", agent.location)
-        if agent.holding not in NOTHING:
-            yield RelationDraft("$.nodes.agent.holding", agent.name, "HOLDS", agent.holding or "")
+    for key, kind in {"rooms": "Place", "asset": "Asset", "objects": "Object"}.items():
+        for i, form in enumerate(getattr(nodes, key)):
+            yield from form_parts(f"$.nodes.{key}[{i}]", kind, form)
+    if nodes.agent is not None:
+        yield from form_parts("$.nodes.agent", "Agent", nodes.agent)
 
 
-def form_node(name: str, kind: str, facts: ItemFacts | None = None) -> Node:
-    """Return the node of a name, with the facts that GraSIF gives an asset or an object."""
-    class_ = class_of_name(name) if isinstance(name, str) else name
-    if facts is None:
-        return Node(name, kind, name, class_)
-    traits = Properties({TRAITS: tuple(sorted(facts.properties))} if facts.properties else {})
-    return Node(name, kind, name, class_, tuple(facts.states), tuple(facts.affordances), traits)
+def form_parts(place: str, kind: str, form: Any) -> Iterator[NodeDraft | RelationDraft]:
+    """Yield the node of a form, and its relations to the nodes that its fields name."""
+    facts: dict[str, Any] = {}
+    if isinstance(form, ItemFacts):
+        traits = tuple(sorted(form.properties)) or None
+        facts = {"states": form.states, "affordances": form.affordances, TRAITS: traits}
+    yield node_draft(place, form.name, kind, class_of_name(form.name), **facts)
+    related = RELATIONS.get(getattr(form, "relation", None) or "", "")
+    for key, type_ in {"room": "INSIDE", "location": "INSIDE", "holding": "HOLDS", "related_to": related}.items():
+        if (other := getattr(form, key, None)) not in NOTHING:
+            yield RelationDraft(f"{place}.{key}", form.name, type_, other)
 
 
 def _facts(node: Node) -> dict[str, Any]:
@@ -277,11 +265,6 @@ def _task_problems(task: GrasifTaskForm, number: int, graph: SceneGraph) -> Iter
             yield place, str(error)
 
 
-def scene_name(subset: str) -> str:
-    """Return the name of an office's scene."""
-    return NAME_PREFIX + subset
-
-
 def scene(subset: str) -> ImportedScene:
     """Return the one scene of an office."""
     return _read(subset)[0]
@@ -302,7 +285,7 @@ def tasks(only: str | None, subset: str) -> Iterator[Task]:
 
 def _read(subset: str) -> tuple[ImportedScene, tuple[Task, ...]]:
     with as_file(files("scenecypher.importers") / "data" / SUBSETS[subset]) as path:
-        read, found = read_file(path, name=scene_name(subset))
+        read, found = read_file(path, name=NAME_PREFIX + subset)
     source = f"scenecypher's {subset}"
     return replace(read, source=source), tuple(
         replace(task, source=source, category=task.id.rpartition("-")[0]) for task in found

@@ -29,8 +29,8 @@ from scenecypher.importers.task import Task
 
 TASKS: Final = "tasks.json"
 Subset: TypeAlias = Literal["sayplan-office", "behavior-1k", "robothow"]
-Facts: TypeAlias = tuple[tuple[str, str] | None, frozenset[str], frozenset[str]]
-"""Changes of a node: its new place (relation and target, or who holds it), states it gets, and states it loses."""
+Facts: TypeAlias = frozenset[tuple[str, str]]
+"""A node's place, as its relation and target or who holds it, and its states, with an empty relation."""
 
 
 def within_folder(name: str) -> str:
@@ -105,47 +105,41 @@ def goal_between(initial: SceneGraph, end: SceneGraph) -> Condition:
     """
     if unequal := sorted(initial.nodes.keys() ^ end.nodes.keys()):
         raise ValueError(f"{unequal[0]!r} is in one of the two graphs only")
-    changes = {it: _facts(initial, end, it) for it in end.nodes if end.nodes[it].kind != "Agent"}
-    changes = {it: facts for it, facts in changes.items() if any(facts)}
+    things = [it for it in end.nodes if end.nodes[it].kind != "Agent"]
+    facts = {it: (_facts(initial, it), _facts(end, it)) for it in things}
+    changes = {it: (after - before, _states(before - after)) for it, (before, after) in facts.items()}
+    changes = {it: change for it, change in changes.items() if any(change)}
     if not changes:
         raise ValueError("the two graphs differ in nothing but the agent")
-    return And(tuple(dict.fromkeys(_wanted(end, it, facts) for it, facts in changes.items())))
+    return And(tuple(dict.fromkeys(_wanted(end, it, *change) for it, change in changes.items())))
 
 
-def _wanted(end: SceneGraph, node_id: str, facts: Facts) -> Condition:
+def _states(facts: Facts) -> Facts:
+    return frozenset(it for it in facts if not it[0])
+
+
+def _wanted(end: SceneGraph, node_id: str, gained: Facts, ended: Facts) -> Condition:
     node = end.nodes[node_id]
     if node.kind != "Object":
-        return And(tuple(_conditions(Id(node_id), facts)))
-    alike = sum(_has(end, it, facts) for it in end.by_class[node.class_])
-    return AtLeast(alike, "x", And((HasClass("x", node.class_), *_conditions("x", facts))))
+        return And(tuple(_conditions(Id(node_id), gained, ended)))
+    found = [_facts(end, it) for it in end.by_class[node.class_]]
+    alike = sum(gained <= facts and not ended & facts for facts in found)
+    return AtLeast(alike, "x", And((HasClass("x", node.class_), *_conditions("x", gained, ended))))
 
 
-def _conditions(node: Term, facts: Facts) -> Iterator[Condition]:
-    place, gained, lost = facts
-    if place is not None and place[0] in HOLDING:
-        yield HeldBy(node, Id(place[1]))
-    elif place is not None:
-        yield Related(node, place[0], Id(place[1]))
-    yield from (HasState(node, state) for state in sorted(gained))
-    yield from (Not(HasState(node, state)) for state in sorted(lost))
+def _conditions(node: Term, gained: Facts, ended: Facts) -> Iterator[Condition]:
+    for type_, other in sorted(gained, key=lambda it: (not it[0], it)):
+        if not type_:
+            yield HasState(node, other)
+        else:
+            yield HeldBy(node, Id(other)) if type_ in HOLDING else Related(node, type_, Id(other))
+    yield from (Not(HasState(node, state)) for _, state in sorted(ended))
 
 
-def _has(graph: SceneGraph, node_id: str, facts: Facts) -> bool:
-    place, gained, lost = facts
-    states = set(graph.nodes[node_id].states)
-    return place in (None, _place(graph, node_id)) and gained <= states and not lost & states
-
-
-def _facts(initial: SceneGraph, end: SceneGraph, node_id: str) -> Facts:
-    place = _place(end, node_id)
-    before, after = (frozenset(graph.nodes[node_id].states) for graph in (initial, end))
-    return (None if place == _place(initial, node_id) else place), after - before, before - after
-
-
-def _place(graph: SceneGraph, node_id: str) -> tuple[str, str] | None:
-    found = [(it.type, it.target) for it in graph.outgoing.get(node_id, ()) if it.type in RELATIONS.values()]
-    held = [(it.type, it.source) for it in graph.incoming.get(node_id, ()) if it.type in HOLDING]
-    return min(held + found, default=None)
+def _facts(graph: SceneGraph, node_id: str) -> Facts:
+    places = [(it.type, it.target) for it in graph.outgoing.get(node_id, ()) if it.type in RELATIONS.values()]
+    places += [(it.type, it.source) for it in graph.incoming.get(node_id, ()) if it.type in HOLDING]
+    return frozenset({*sorted(places)[:1], *(("", state) for state in graph.nodes[node_id].states)})
 
 
 def _pair(folder: Path, form: PairForm) -> GraphPair:

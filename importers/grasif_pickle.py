@@ -11,7 +11,6 @@ import pickletools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -23,7 +22,7 @@ from scenecypher.db.graph.problems import Problem, RelationDraft, problems_of
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.assembly import NodeDraft, assemble
-from scenecypher.importers.grasif import DECLARED, NAME_PREFIX, NOTHING, RELATIONS, ObjectForm, RelationWord, form_node
+from scenecypher.importers.grasif import DECLARED, NAME_PREFIX, RELATIONS, ObjectForm, RelationWord, form_parts
 from scenecypher.importers.grasif import read_scene as read_json_scene
 from scenecypher.importers.json_file import ending_of, read_bytes
 
@@ -177,13 +176,6 @@ class NodeForm(ObjectForm):
         """The kind of node."""
         return KINDS[self.type.rstrip("s")]
 
-    def links(self, place: str) -> Iterator[RelationDraft]:
-        """Yield the relations to the nodes that the attributes name."""
-        related = RELATIONS.get(self.relation or "", "")
-        for key, type_ in {"room": "INSIDE", "holding": "HOLDS", "related_to": related}.items():
-            if (other := getattr(self, key)) not in NOTHING:
-                yield RelationDraft(f"{place}.{key}", self.name, type_, other)
-
 
 def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
     """Return the scene of a pickled graph, or of a JSON file. Raises DocumentError with all problems."""
@@ -193,11 +185,9 @@ def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
     problems: list[Problem] = []
     forms = dict(_forms(nodes, problems))
     links = [*_links(forms, [it for it in edges if forms.keys() >= {*it[:2]}], problems, directed=directed)]
-    drafts = [NodeDraft(f"node {shown(key)}", partial(form_node, it.name, it.kind, it)) for key, it in forms.items()]
     known = {link[1:] for link in links}
-    named = (link for draft, it in zip(drafts, forms.values(), strict=True) for link in it.links(draft.place))
-    links += [link for link in named if link[1:] not in known]
-    parts: list[NodeDraft | RelationDraft] = [*drafts, *links]
+    named = [part for key, it in forms.items() for part in form_parts(f"node {shown(key)}", it.kind, it)]
+    parts = [*links, *(it for it in named if isinstance(it, NodeDraft) or it[1:] not in known)]
     graph = assemble(parts, file=str(path), declared=DECLARED, vocabulary="grasif", problems=problems)
     return ImportedScene(name or NAME_PREFIX + path.stem, graph, "grasif", declared=DECLARED, source=str(path))
 

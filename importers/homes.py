@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
@@ -65,8 +65,7 @@ def read_tasks(path: Path, scene: ImportedScene) -> tuple[Task, ...]:
     """Return the tasks of a file, set in `scene`. Raises DocumentError with all its problems, each at its JSON path."""
     document = read_json(path)
     form = validated(TasksForm, document, str(path))
-    problems = [*_repeated(form.tasks), *_problems(form.tasks, scene.graph)]
-    if problems:
+    if problems := [*_problems(form.tasks, scene.graph)]:
         raise document_error(str(path), problems)
     return tuple(_task(task, scene) for task in form.tasks)
 
@@ -109,9 +108,10 @@ def _term(word: str, graph: SceneGraph, terms: dict[str, Term]) -> Term:
 
 
 def _step(text: str, graph: SceneGraph) -> ProgramStep:
-    step = parse_step(text)
-    if step is None:
-        raise InvalidValue(f"{shown(text)} is no step; write one like '[grab] <plum> (12)'")
+    try:
+        step = parse_step(text)
+    except ValueError as error:
+        raise InvalidValue(f"{error}; write one like it") from error
     for node in step.arguments:
         if node not in graph:
             hint = did_you_mean(node[:60], tuple(graph.nodes)) or "; take class and number from the graph"
@@ -119,19 +119,12 @@ def _step(text: str, graph: SceneGraph) -> ProgramStep:
     return step
 
 
-def _repeated(tasks: Sequence[HomeTaskForm]) -> Iterator[Problem]:
-    first: dict[str, int] = {}
-    for number, task in enumerate(tasks):
-        if first.setdefault(task.id, number) != number:
-            yield (
-                f"$.tasks[{number}].id",
-                f"{shown(task.id)} is the id of tasks[{first[task.id]}] already; give each its own",
-            )
-
-
 def _problems(tasks: Sequence[HomeTaskForm], graph: SceneGraph) -> Iterator[Problem]:
+    first: dict[str, str] = {}
     for number, task in enumerate(tasks):
         place = f"$.tasks[{number}]"
+        if first.setdefault(task.id, place) != place:
+            yield f"{place}.id", f"{shown(task.id)} is the id of {first[task.id][2:]} already; give each its own"
         read: list[tuple[str, Callable[[], object]]] = [
             *((f"{place}.goal[{i}]", partial(_fact, fact, graph, {})) for i, fact in enumerate(task.goal)),
             *((f"{place}.program[{i}]", partial(_step, step, graph)) for i, step in enumerate(task.program)),
@@ -185,6 +178,17 @@ def folders(path: Path) -> tuple[Path, ...]:
     return found
 
 
+def small_home() -> ImportedScene:
+    """Return the small home that comes with the package: four rooms, with positions, sizes and prefab names.
+
+    Items that the public home has too (`freezer_289`, `microwave_297`, `cup_2004`, `character_65`, …) have the same
+    names, so that examples about them work in both; their places, and all else, are made up.
+    """
+    with as_file(files("scenecypher.importers") / "data" / "small_home.json") as path:
+        return read_graph(path, name="small_home", source="scenecypher's small home")
+
+
+@cache
 def our_home(name: str) -> tuple[ImportedScene, tuple[Task, ...]]:
     """Return the scene of one of OURS and its tasks."""
     with as_file(files("scenecypher.importers") / "data" / "homes" / name) as folder:

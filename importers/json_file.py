@@ -10,10 +10,9 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import isfinite
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import PROBLEMS_LIMIT, document_error, json_path
@@ -33,6 +32,8 @@ FILE_BYTES: Final = 512 * 2**20
 MAX_DEPTH: Final = 100
 """The greatest depth of nested lists and maps; a scene needs seven."""
 TOO_DEEP: Final = f"nested over {MAX_DEPTH} deep, which no scene is; mend the file"
+WHOLE: Final = frozenset({"bounding_box", "obj_transform", "axisAlignedBoundingBox"})
+"""Maps of which no part has a meaning without the others."""
 _NESTING: Final = frozenset({dict, list})
 JSON_LINES: Final = (
     "a second document begins here; if the file has one a line, call it NAME.jsonl: each line is then imported as a "
@@ -41,8 +42,8 @@ JSON_LINES: Final = (
 _COMMENT: Final = re.compile(r"\s*(//|/\*|#)")
 
 
-def read_bytes(path: Path, *, max_bytes: int, part: slice | None = None) -> bytes:
-    """Return a file's bytes, at most `max_bytes`, or those of a `part` of it; a gzip file is unpacked.
+def read_bytes(path: Path, *, max_bytes: int) -> bytes:
+    """Return a file's bytes, at most `max_bytes`; a gzip file is unpacked.
 
     Raises DocumentError for a larger file, or one that can't be read.
 
@@ -50,26 +51,24 @@ def read_bytes(path: Path, *, max_bytes: int, part: slice | None = None) -> byte
     """
     try:
         with path.open("rb") as file:
-            if file.peek(2).startswith(_GZIP):
-                unpack = _unpacked_again if part is not None else _unpacked
-                data = unpack(path, path.stat().st_mtime_ns, max_bytes)
-                return _within(path, data if part is None else data[part], max_bytes)
-            if part is not None:
-                file.seek(part.start)
-                return file.read(part.stop - part.start)
-            data = file.read(max_bytes + 1)
-    except OSError as error:
-        raise DocumentError(
-            str(path), "the file", f"can't be read ({error.strerror or error}); check its path"
-        ) from error
-    except (EOFError, zlib.error) as error:
+            unpacked = gzip.GzipFile(fileobj=file) if file.peek(2).startswith(_GZIP) else file
+            data = unpacked.read(max_bytes + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DocumentError(str(path), "the file", f"no whole gzip file ({error}); copy it again") from error
-    return _within(path, data, max_bytes)
+    except OSError as error:
+        cause = f"can't be read ({error.strerror or error}); check its path"
+        raise DocumentError(str(path), "the file", cause) from error
+    if len(data) > max_bytes:
+        raise DocumentError(str(path), "$", f"over {max_bytes // 2**20} MB, the most that is read: split the file")
+    return data
 
 
-def read_text(path: Path, *, max_bytes: int, part: slice | None = None) -> str:
-    """Return a file's text, or that of a part of it, in the encoding that its mark tells. Raises DocumentError."""
-    data = read_bytes(path, max_bytes=max_bytes, part=part)
+def read_text(path: Path, *, max_bytes: int) -> str:
+    """Return a file's text in the encoding that its mark tells. Raises DocumentError."""
+    return _text(read_bytes(path, max_bytes=max_bytes), path)
+
+
+def _text(data: bytes, path: Path) -> str:
     encoding = next((it for mark, it in _ENCODINGS.items() if data.startswith(mark)), "utf-8")
     try:
         return data.decode(encoding)
@@ -77,21 +76,6 @@ def read_text(path: Path, *, max_bytes: int, part: slice | None = None) -> str:
         cause = "not UTF-8 but some other encoding; save the file as UTF-8"
         cause = "no text; give a file of a format that is read" if b"\0" in data[:512] else cause
         raise DocumentError(str(path), f"byte {error.start:,}", cause) from error
-
-
-def _unpacked(path: Path, _changed: int, max_bytes: int) -> bytes:
-    with gzip.open(path) as file:
-        return file.read(max_bytes + 1)
-
-
-_unpacked_again: Final = lru_cache(maxsize=1)(_unpacked)
-"""The unpacked file whose lines are read one after another."""
-
-
-def _within(path: Path, data: bytes, max_bytes: int) -> bytes:
-    if len(data) > max_bytes:
-        raise DocumentError(str(path), "$", f"over {max_bytes // 2**20} MB, the most that is read: split the file")
-    return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,22 +88,17 @@ class NotFinite:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
-class JsonLine:
-    """A line of a JSON Lines file: its number, and its first and last byte."""
+class JsonLine(NamedTuple):
+    """A line of a JSON Lines file, and its number."""
 
     number: int
-    start: int
-    end: int
+    data: bytes
 
 
 def json_lines(path: Path) -> list[JsonLine]:
     """Return the lines of a file that are not blank. Raises DocumentError if there are none."""
-    found: list[JsonLine] = []
-    start = 0
-    for number, line in enumerate(read_bytes(path, max_bytes=FILE_BYTES).splitlines(keepends=True), 1):
-        found += [JsonLine(number, start, start + len(line.rstrip()))] if line.strip() else []
-        start += len(line)
+    lines = read_bytes(path, max_bytes=FILE_BYTES).splitlines()
+    found = [JsonLine(number, line) for number, line in enumerate(lines, 1) if line.strip()]
     if not found:
         raise DocumentError(str(path), "line 1", "no line is here; give a file with one JSON document a line")
     return found
@@ -130,8 +109,7 @@ def read_json(path: Path, *, line: JsonLine | None = None) -> Any:
 
     Raises DocumentError if it is not strict JSON or can't be read.
     """
-    part = None if line is None else slice(line.start, line.end)
-    text = read_text(path, max_bytes=FILE_BYTES, part=part)
+    text = read_text(path, max_bytes=FILE_BYTES) if line is None else _text(line.data, path)
     repeated: list[tuple[dict[str, Any], str]] = []
 
     def to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -182,7 +160,7 @@ def without_gaps(read: Callable[[Any], ImportedScene], document: Any, *, strict:
 def _filled(value: Any, key: str, left: Counter[str]) -> Any:
     """Return a value with None in place of what has NaN or infinity in it, or null among numbers; `left` counts these.
 
-    A list or a position by axis is left out whole.
+    A list, a position by axis, or a box or pose with a gap in it is left out whole.
     """
     parts = value if isinstance(value, list) else [*value.values()] if _is_position(value) else [value]
     has_numbers = any(isinstance(part, int | float) for part in parts)
@@ -190,7 +168,9 @@ def _filled(value: Any, key: str, left: Counter[str]) -> Any:
         left[key] += 1
         return None
     if isinstance(value, dict):
-        return {name: _filled(inner, name, left) for name, inner in value.items()}
+        filled = {name: _filled(inner, name, left) for name, inner in value.items()}
+        is_half = key in WHOLE and any(it is None and value[name] is not None for name, it in filled.items())
+        return None if is_half else filled
     return [_filled(inner, key, left) for inner in value] if isinstance(value, list) else value
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -33,8 +33,8 @@ from scenecypher.importers.assembly import (
     refuse,
     size,
 )
-from scenecypher.importers.json_file import JsonLine, read_document, stem_of, without_gaps
-from scenecypher.importers.networkx_format import (
+from scenecypher.importers.json_file import without_gaps
+from scenecypher.importers.open_vocabulary import (
     EDGE_ATTRIBUTES,
     ENDS,
     KINDS,
@@ -42,8 +42,13 @@ from scenecypher.importers.networkx_format import (
     RELATIONS,
     WORDS,
     NodeLink,
+    first_of,
+    is_place,
+    keys_of,
+    node_link_form,
+    plain_form,
+    word_for_edges,
 )
-from scenecypher.importers.open_vocabulary import first_of, keys_of, node_link_form, plain_form, word_for_edges
 from scenecypher.importers.vectors_file import vectors_of_nodes
 from scenecypher.importers.word_tables import listed
 
@@ -65,24 +70,6 @@ def is_one(document: Any) -> bool:
     if "id_to_label" in document:  # Replica's
         return False
     return isinstance(found.get("nodes"), list) and bool(found.keys() & {"edges", "links"} or keys_of(document))
-
-
-def read_scene(
-    path: Path,
-    *,
-    name: str | None = None,
-    declare: Declared | None = None,
-    line: JsonLine | None = None,
-    strict: bool = False,
-) -> ImportedScene:
-    """Return the scene of a file, or of a line of it, named after it by default.
-
-    The scene declares the types and properties in the file's graph attributes, and those of `declare`. Raises
-    DocumentError with all its problems.
-    """
-    file = str(path) if line is None else f"{path}:{line.number}"
-    name = name or NAME_PREFIX + stem_of(path)
-    return from_document(read_document(path, line=line), file=file, name=name, declare=declare, strict=strict)
 
 
 def from_document(
@@ -108,7 +95,9 @@ def _from_document(document: object, *, file: str, name: str, declare: Declared 
     if not is_known(vocabulary := form.graph.vocabulary):
         problems.append(("$.graph.vocabulary", f"{shown(vocabulary)} is none of {', '.join(vocabulary_names())}"))
     declared = _declared(form, declare or Declared())
-    links = [*_links(form, word_for_edges(document), problems)]
+    edges = _EdgeReader(form, strict=strict)
+    links = [*edges.links(word_for_edges(document), problems)]
+    notes += edges.notes()
     graph = assemble(
         (*_drafts(form.nodes, declared), *links),
         file=file,
@@ -214,6 +203,8 @@ def _with_position(attributes: Mapping[str, Any], declared: Declared) -> Mapping
 
     A gap in one of them leaves all out.
     """
+    if isinstance(attributes.get("location"), dict | list) and "location" not in declared.properties:
+        attributes = {"position" if key == "location" else key: it for key, it in attributes.items()}
     given = {it: attributes[it] for it in "xyz" if it in attributes and it not in declared.properties}
     axes = dict(zip(given, numbers([*given.values()]), strict=True))
     are_numbers = all(it is None or (isinstance(it, int | float) and it is not True) for it in axes.values())
@@ -255,38 +246,67 @@ OWN: Final[Mapping[str, Callable[[Any, str], Any]]] = {
 }
 
 
-def _links(form: NodeLink, word: str, problems: list[Problem]) -> Iterator[RelationDraft]:
-    read = partial(_relation, directed=form.directed)
-    edges = ((json_path((word, index)), partial(read, edge)) for index, edge in enumerate(form.edges))
-    for place, found in made(edges, problems):
-        yield from (RelationDraft(place, *it) for it in found)
+class _EdgeReader:
+    """Reads edges; unless `strict`, reads types off kinds, and leaves out and counts what a relation can't hold."""
 
+    def __init__(self, form: NodeLink, *, strict: bool) -> None:
+        ids = (it.get("id") for it in form.nodes if isinstance(it, dict) and not strict and is_place(it))
+        self._form, self._strict = form, strict
+        self._places = {it for it in ids if isinstance(it, str | int)}
+        self._typed, self._left = 0, Counter[str]()
 
-def _relation(edge: Any, *, directed: bool) -> Iterable[tuple[str, str, str]]:
-    """Return source, type and target of an edge, both ways without a direction. Raises InvalidValue with all causes."""
-    if isinstance(edge, list) and len(edge) == len(TRIPLE):
-        edge = dict(zip(TRIPLE, edge, strict=True))
-    if not isinstance(edge, dict):
-        raise InvalidValue(f"should be a map, not {shown(edge)}")
-    ends = {end: first_of(edge, names) or end for end, names in ENDS.items()}
-    chosen = first_of(edge, EDGE_ATTRIBUTES)
-    word = edge[chosen] if chosen else edge.get("key")
-    problems: list[Problem] = []
-    if not isinstance(word, str):
-        problems.append(("", f"has no relation type; add it as {EDGE_ATTRIBUTES[0]!r}"))
-    others = sorted(edge.keys() - {chosen, *ends.values(), "key"})
-    if others:
-        cause = f"a relation holds no attribute such as {', '.join(map(shown, others))}; leave out --strict"
-        problems.append(("", cause))
-    found = dict(made(((end, partial(_id, edge.get(key), end)) for end, key in ends.items()), problems))
-    refuse(problems)
-    source, type_, target = found["source"], _type(str(word)), found["target"]
-    if directed or source == target:
-        return ((source, type_, target),)
-    if type_ in RELATION_TYPES and type_ not in SYMMETRIC:
-        cause = f'an undirected graph can\'t say which end of {type_} is which; make it a DiGraph ("directed": true)'
-        raise InvalidValue(cause)
-    return (source, type_, target), (target, type_, source)
+    def links(self, word: str, problems: list[Problem]) -> Iterator[RelationDraft]:
+        """Yield the relations of all edges; add the problems of those that can't be read."""
+        read = ((json_path((word, index)), partial(self._relation, it)) for index, it in enumerate(self._form.edges))
+        for place, found in made(read, problems):
+            yield from (RelationDraft(place, *it) for it in found)
+
+    def notes(self) -> Iterator[str]:
+        """Yield what was read off kinds or left out."""
+        if self._typed:
+            yield f"{self._typed:,} edges without a relation type read by kinds: what is joined to a room is in it"
+        if self._left:
+            told = ", ".join(f"{key} ({count:,})" for key, count in sorted(self._left.items()))
+            yield f"of edges left out, since a relation holds no attributes: {told}; --strict refuses such a file"
+
+    def _relation(self, edge: Any) -> Iterable[tuple[str, str, str]]:
+        """Return source, type and target of an edge, both ways without a direction. Raises InvalidValue with causes."""
+        if isinstance(edge, list) and len(edge) in {2, 3}:
+            edge = dict(zip(TRIPLE if len(edge) == 3 else TRIPLE[::2], edge, strict=True))
+        if not isinstance(edge, dict):
+            raise InvalidValue(f"should be a map, not {shown(edge)}")
+        ends = {end: first_of(edge, names) or end for end, names in ENDS.items()}
+        chosen = first_of(edge, (*EDGE_ATTRIBUTES, "key"))
+        given = {end: edge.get(key) for end, key in ends.items()}
+        word, given = (edge[chosen], given) if chosen else self._by_kinds(**given)
+        problems: list[Problem] = []
+        if not isinstance(word, str):
+            problems.append(("", f"has no relation type; add it as {EDGE_ATTRIBUTES[0]!r}"))
+        others = sorted(edge.keys() - {chosen, *ends.values(), "key"})
+        if others and (self._strict or problems or None in given.values()):
+            cause = f"a relation holds no attribute such as {', '.join(map(shown, others))}; leave out --strict"
+            problems.append(("", cause))
+        found = dict(made(((end, partial(_id, it, end)) for end, it in given.items()), problems))
+        refuse(problems)
+        self._left.update(others)
+        source, type_, target = found["source"], _type(str(word)), found["target"]
+        if self._form.directed or source == target:
+            return ((source, type_, target),)
+        if type_ in RELATION_TYPES and type_ not in SYMMETRIC:
+            cause = (
+                f'an undirected graph can\'t say which end of {type_} is which; make it a DiGraph ("directed": true)'
+            )
+            raise InvalidValue(cause)
+        return (source, type_, target), (target, type_, source)
+
+    def _by_kinds(self, source: Any, target: Any) -> tuple[str | None, dict[str, Any]]:
+        """Return the relation type of an edge to a place, and its ends from the lower to the higher."""
+        ends = (source, target)
+        if not all(isinstance(it, str | int) for it in ends) or self._places.isdisjoint(ends):
+            return None, {"source": source, "target": target}
+        self._typed += 1
+        low, high = sorted(ends, key=self._places.__contains__)
+        return "CONNECTS" if low in self._places else "INSIDE", {"source": low, "target": high}
 
 
 def _type(word: str) -> str:

@@ -1,24 +1,92 @@
-"""Other people's graphs and maps, such as ConceptGraphs', brought into NetworkX's node-link form."""
+"""Other people's graphs and maps, such as ConceptGraphs', GraphML and GEXF, brought into NetworkX's node-link form.
+
+Makers of graphs name attributes as they like, so each of ours has several common names (`data/words.toml`); the first
+that a node or an edge has counts, and an export writes the first of all.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Final, Literal
 
+from pydantic import AliasChoices, Field
+
+from scenecypher.db.graph.axes import Up
+from scenecypher.db.graph.field_types import Form, PropertyName, RelationType
 from scenecypher.db.schema import KINDS as OUR_KINDS
-from scenecypher.errors import did_you_mean
-from scenecypher.importers.networkx_format import EDGE_ATTRIBUTES, ENDS, KINDS, PARENTS, WORDS
-from scenecypher.importers.word_tables import listed
+from scenecypher.db.vocabulary import DEFAULT
+from scenecypher.errors import DocumentError, InputError, did_you_mean
+from scenecypher.importers.json_file import FILE_BYTES, ending_of, read_bytes
+from scenecypher.importers.word_tables import by_word, listed, tables
 
+WORDS: Final[Mapping[str, Any]] = tables("words")["graphs"]
+NODE_ATTRIBUTES: Final = {ours: listed(names) for ours, names in WORDS["node_attributes"].items()}
+ENDS: Final = {end: listed(names) for end, names in WORDS["ends"].items()}
+EDGE_ATTRIBUTES: Final = listed(WORDS["edge_attributes"])
+KINDS: Final = by_word(WORDS["kinds"])
+RELATIONS: Final = by_word(WORDS["relations"])
+PARENTS: Final = by_word(WORDS["parents"])
+SUFFIXES: Final = (".graphml", ".gexf")
+LISTS: Final = ("states", "affordances")
+"""Attributes that GraphML and GEXF give as text, with commas."""
+LAYOUT: Final = frozenset({"viz", "start", "end"})
+"""Attributes of a drawing, which is no fact of a scene."""
 NODES, EDGES, IDS, NAMES, MAPS = (listed(WORDS[key]) for key in ("nodes", "edges", "ids", "names", "maps"))
 BY_KIND, PLACES, ABOUT = (frozenset(listed(WORDS[key])) for key in ("by_kind", "places", "about"))
+OF_OBJECTS: Final = frozenset({"object_tag", "bbox_extent", *NODE_ATTRIBUTES["center"]})
 FIELDS: Final = listed(WORDS["fields"])
-PLAIN_EDGE: Final = frozenset({"source", "target", "relation", "key"})
-"""Attributes of most edges, of which nothing is to be left out."""
 _CALL: Final = re.compile(r"(\w+)\s*\(([^,()]+),([^,()]+)\)")
 _ARROW: Final = re.compile(r"\s*(?:-+(?:\[:?(\w+)\])?-*>|→|\s)\s*")
+
+
+class GraphAttributes(Form):
+    """The attributes of a scene as a whole; it declares `relation_types` and `properties`."""
+
+    name: str = Field("", description="not kept: a scene is called after its file")
+    vocabulary: str = DEFAULT
+    role: Literal["world", "belief"] = "world"
+    up: Up | None = Field(None, description="the axis that points up: z, or y as in Unity")
+    relation_types: list[RelationType] = Field(default_factory=list)
+    properties: list[PropertyName] = Field(default_factory=list)
+
+
+class NodeLink(Form):
+    """A file, as `networkx.node_link_data` makes it; older versions say `links` for edges."""
+
+    directed: bool = False
+    multigraph: bool = False
+    graph: GraphAttributes = GraphAttributes()
+    nodes: list[Any]
+    edges: list[Any] = Field(validation_alias=AliasChoices("edges", "links"))
+
+
+def node_link(path: Path) -> dict[str, Any]:
+    """Return a GraphML or GEXF file as a node-link document. Raises DocumentError, InputError without NetworkX."""
+    try:
+        from networkx import node_link_data, parse_graphml, read_gexf
+    except ImportError as error:
+        msg = f"{path}: GraphML and GEXF are read with NetworkX; install it: pip install networkx"
+        raise InputError(msg) from error
+    data = read_bytes(path, max_bytes=FILE_BYTES)
+    if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
+        raise DocumentError(str(path), "$", "it declares entities of XML, which no graph needs; save it without them")
+    try:
+        graph = read_gexf(BytesIO(data)) if ending_of(path) == ".gexf" else parse_graphml(data)
+    except Exception as error:  # NetworkX raises errors of many sorts
+        raise DocumentError(str(path), "$", f"can't be read by NetworkX ({error}); save it again") from error
+    document: dict[str, Any] = node_link_data(graph, edges="edges")
+    for key in ("nodes", "edges"):
+        document[key] = [{k: _split(k, v) for k, v in it.items() if k not in LAYOUT} for it in document[key]]
+    return {key: document[key] for key in ("directed", "multigraph", "nodes", "edges")}
+
+
+def _split(key: str, value: Any) -> Any:
+    is_text = key in LISTS and isinstance(value, str)
+    return [part for it in value.split(",") if (part := it.strip())] if is_text else value
 
 
 def node_link_form(document: Any) -> Any:  # noqa: PLR0911 - a form each
@@ -40,8 +108,13 @@ def node_link_form(document: Any) -> Any:  # noqa: PLR0911 - a form each
             parts = ([it.get("data", it) if isinstance(it, dict) else it for it in given] for given in (nodes, edges))
             return {"directed": True, **dict(zip(("nodes", "edges"), parts, strict=True))}
         case {"nodes": [*nodes], "adjacency": [*ends]} if len(nodes) == len(ends) and _are_maps(nodes, *ends):
-            return {"directed": document.get("directed", True), "nodes": nodes, "edges": [*_of_adjacency(nodes, ends)]}
-        case {} if document and all(_is_object(value) for value in document.values()):
+            pairs = [(node.get("id"), it) for node, others in zip(nodes, ends, strict=True) for it in others]
+            facts = [{key: value for key, value in it.items() if key != "id"} for _, it in pairs]
+            edges = [
+                {**more, "source": id_, "target": it.get("id")} for (id_, it), more in zip(pairs, facts, strict=True)
+            ]
+            return {"directed": document.get("directed", True), "nodes": nodes, "edges": edges}
+        case {} if document and all(isinstance(it, dict) and it.keys() & OF_OBJECTS for it in document.values()):
             return {"directed": True, "nodes": _listed(document), "edges": []}
     return _of_lists(document) if isinstance(document, dict) else document
 
@@ -138,24 +211,17 @@ def _plain_node(
     for key in [it for it in PARENTS if it in given]:
         parent = known.get(given[key]) if isinstance(given[key], str | int) else None
         if parent is not None and parent is not node and "id" in given:
-            type_ = PARENTS[key] or ("INSIDE" if _is_place(parent) else "ON")
+            type_ = PARENTS[key] or ("INSIDE" if is_place(parent) else "ON")
             edges.append({"source": given["id"], "relation": type_, "target": given.pop(key)})
     word = given.get("type")
     if isinstance(word, str) and given.keys().isdisjoint({"kind", "class"}) and not _is_near_kind(word):
         classes[word] += 1
-        given |= {"class": given.pop("type"), **({"kind": "Place"} if _is_place({"type": word}) else {})}
+        given |= {"class": given.pop("type"), **({"kind": "Place"} if is_place({"type": word}) else {})}
     return given
 
 
 def _are_maps(*lists: Any) -> bool:
     return all(isinstance(given, list) and all(isinstance(it, dict) for it in given) for given in lists)
-
-
-def _of_adjacency(nodes: Sequence[Any], ends: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    for node, others in zip(nodes, ends, strict=True):
-        for it in others:
-            facts = {key: value for key, value in it.items() if key != "id"}
-            yield {**facts, "source": node.get("id"), "target": it.get("id")}
 
 
 def _with_ids(document: dict[str, Any]) -> dict[str, Any]:
@@ -195,10 +261,6 @@ def _by_place(edge: Any, ids: Sequence[str]) -> Any:
     return [*map(named, edge)] if isinstance(edge, list) else edge
 
 
-def _is_object(value: object) -> bool:
-    return isinstance(value, dict) and not value.keys().isdisjoint({"object_tag", "bbox_center", "bbox_extent"})
-
-
 def _of_pairs(pairs: Sequence[Any]) -> dict[str, Any]:
     """Return the objects of all pairs, each once, and their relations; a part of another form stays as it is."""
     nodes: dict[Any, Any] = {}
@@ -218,50 +280,30 @@ def _of_pairs(pairs: Sequence[Any]) -> dict[str, Any]:
 
 
 def plain_form(document: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
-    """Return a document without facts about the file, and without weights of edges; note each sort once."""
+    """Return a document without facts about the file, and with plain nodes; note each sort of change once."""
     about = sorted(key for key, value in document.items() if _is_about_the_file(key, value))
     kept = {"directed": True, **{key: value for key, value in document.items() if key not in about}}
+    graph, known = document.get("graph"), GraphAttributes.model_fields
+    if isinstance(graph, list) and all(isinstance(it, list) and [*map(type, it[:1])] == [str] for it in graph):
+        graph = {it[0]: it[-1] for it in graph}  # pairs, as old versions of NetworkX wrote them
+    if isinstance(graph, dict):
+        others = [key for key in graph if key not in known and not did_you_mean(key, tuple(known))]
+        kept["graph"] = {key: value for key, value in graph.items() if key not in others}
+        about += [f"graph.{key}" for key in others]
     if about:
         notes.append(f"{', '.join(about)} of the file left out")
     word = word_for_edges(document)
     nodes, edges = document.get("nodes"), document.get(word)
-    if not isinstance(edges, list):
-        return kept
-    if isinstance(nodes, list):
+    if isinstance(nodes, list) and isinstance(edges, list):
         kept["nodes"], more = _plain_nodes(nodes, notes)
-        ids = (it.get("id") for it in kept["nodes"] if isinstance(it, dict) and _is_place(it))
-        places = {it for it in ids if isinstance(it, str | int)}
-        given = [*edges, *more]
-        edges = [_typed(edge, places) for edge in given]
-        if typed := sum(one is not other for one, other in zip(given, edges, strict=True)):
-            notes.append(f"{typed:,} edges without a relation type read by kinds: what is joined to a room is in it")
-    kept[word] = [_plain_edge(edge) for edge in edges]
-    pairs = zip(edges, kept[word], strict=True)
-    counts = Counter(key for edge, plain in pairs if edge is not plain for key in edge.keys() - plain.keys())
-    if counts:
-        told = ", ".join(f"{key} ({count:,})" for key, count in sorted(counts.items()))
-        notes.append(f"of edges left out, since a relation holds no attributes: {told}; --strict refuses such a file")
+        kept[word] = [*edges, *more]
     return kept
 
 
-def _is_place(node: Mapping[str, Any]) -> bool:
+def is_place(node: Mapping[str, Any]) -> bool:
+    """Check if a node is a place, by its kind or type."""
     word = node.get("kind", node.get("type"))
     return isinstance(word, str) and word.casefold().replace(" ", "_") in PLACES
-
-
-def _typed(edge: Any, places: set[Any]) -> Any:
-    """Return an edge without a relation type with one, if an end is a place; any other edge as it is."""
-    if isinstance(edge, dict) and edge.get("relation") is not None:
-        return edge
-    is_pair = isinstance(edge, list) and len(edge) == 2
-    given: Any = {"source": edge[0], "target": edge[1]} if is_pair else edge
-    if not isinstance(given, dict) or first_of(given, (*EDGE_ATTRIBUTES, "key")) is not None:
-        return edge
-    one, other = (given.get(first_of(given, names) or end) for end, names in ENDS.items())
-    if not isinstance(one, str | int) or not isinstance(other, str | int) or places.isdisjoint((one, other)):
-        return given
-    low, high = (other, one) if one in places and other not in places else (one, other)
-    return {"source": low, "target": high, "relation": "CONNECTS" if places >= {one, other} else "INSIDE"}
 
 
 def _is_near_kind(word: str) -> bool:
@@ -273,15 +315,6 @@ def _is_about_the_file(key: str, value: object) -> bool:
     """Check if a field is no part of the graph: one of ABOUT, or a plain value whose name is near to no field's."""
     is_plain = not isinstance(value, list | dict) and key not in FIELDS and not did_you_mean(key, FIELDS)
     return is_plain or (key in ABOUT and not isinstance(value, list))
-
-
-def _plain_edge(edge: Any) -> Any:
-    """Return an edge without what a relation can't hold, if it has a type and both ends."""
-    if not isinstance(edge, dict) or edge.keys() <= PLAIN_EDGE:
-        return edge
-    parts = [first_of(edge, names) for names in (*ENDS.values(), (*EDGE_ATTRIBUTES, "key"))]
-    others = edge.keys() - {*parts, "key"}
-    return edge if None in parts or not others else {key: it for key, it in edge.items() if key not in others}
 
 
 def first_of(attributes: Mapping[str, Any], names: Sequence[str]) -> str | None:

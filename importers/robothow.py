@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from scenecypher.db.condition import And, HasState, Id, Related, Term
+from scenecypher.db.condition import And, HasState, Id, Related
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.schema import HOLDING
@@ -16,18 +16,23 @@ from scenecypher.errors import DocumentError, InputError, did_you_mean
 from scenecypher.importers.grasif import NAME_PREFIX
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import ProgramStep, Task
-from scenecypher.importers.virtualhome import GraphPart, graph_files, package_name, part_name, program_files
+from scenecypher.importers.virtualhome import (
+    GraphPart,
+    graph_files,
+    package_name,
+    parse_program,
+    part_name,
+    program_files,
+)
 from scenecypher.importers.virtualhome_format import graph_from_source
-from scenecypher.importers.virtualhome_tasks import parse_program
-from scenecypher.importers.word_tables import listed, tables
+from scenecypher.importers.word_tables import instructions, listed, tables
 
 NodeFact: TypeAlias = Related | HasState
 """A node's place, or a state of it."""
 
 WORDS: Final[Mapping[str, Any]] = tables("robothow")
-"""Actions and titles that programs are chosen by, and the words of instructions."""
+"""Actions and titles that programs are chosen by, and the actions that affordances admit."""
 DROPPED: Final = frozenset(listed(WORDS["dropped"]))
-STATES: Final[Mapping[str, str]] = WORDS["states"]
 ADMITTING: Final[Mapping[str, str]] = {"ON": "put_on", "INSIDE": "put_inside"}
 """Actions that a node admits besides, since something is on or in it before or after the program."""
 
@@ -115,48 +120,6 @@ def _supports(graph: SceneGraph, node_id: str, kinds: Mapping[str, str]) -> list
     return sorted(found, key=order)
 
 
-def instruction(title: str, wanted: Sequence[NodeFact], graph: SceneGraph) -> str:
-    """Return one sentence that names each node, place and state of `wanted`."""
-    parts = [*_moves(wanted, graph), *_states(wanted, graph)]
-    said = _listed(parts, ", and " if len(parts) > 1 else "")
-    lead = WORDS["leads"].get(title)
-    return f"{lead}: {said}." if lead else f"{said[0].upper()}{said[1:]}."
-
-
-def node_phrase(node: Term, graph: SceneGraph) -> str:
-    """Return ``the home office``, or ``light_411 in the home office`` if the home has several of its class."""
-    found = graph.nodes[node.id if isinstance(node, Id) else node]
-    if len(graph.by_class[found.class_]) == 1:
-        return f"the {found.class_.removeprefix('food_').removeprefix('clothes_').replace('_', ' ')}"
-    rooms = graph.targets(found.id, "INSIDE") if found.kind == "Asset" else ()
-    return " in ".join([found.id, *(node_phrase(Id(room), graph) for room in rooms)])
-
-
-def _moves(wanted: Sequence[NodeFact], graph: SceneGraph) -> Iterator[str]:
-    groups: dict[tuple[str, Term], list[Term]] = {}
-    for fact in wanted:
-        if isinstance(fact, Related):
-            groups.setdefault((fact.type, fact.target), []).append(fact.source)
-    for (type_, target), moved in groups.items():
-        yield WORDS["moves"][type_].format(_all(moved, graph), node_phrase(target, graph))
-
-
-def _states(wanted: Sequence[NodeFact], graph: SceneGraph) -> Iterator[str]:
-    for state, words in STATES.items():
-        nodes = [fact.x for fact in wanted if isinstance(fact, HasState) and fact.state == state]
-        if nodes:
-            yield words.format(_all(nodes, graph))
-
-
-def _all(nodes: Sequence[Term], graph: SceneGraph) -> str:
-    return _listed([node_phrase(node, graph) for node in nodes], " and ")
-
-
-def _listed(parts: Sequence[str], last: str) -> str:
-    *before, end = parts
-    return f"{', '.join(before)}{last}{end}" if before else end
-
-
 @dataclass(frozen=True, slots=True)
 class Program:
     """A recorded program that passes the filters."""
@@ -231,7 +194,7 @@ def program_task(program: Program) -> Task | None:
         return None
     return Task(
         id=program.id,
-        instruction=instruction(program.title, wanted, graphs["initial"]),
+        instruction=instructions(SUBSET)[program.id],
         scene=scene_name(program.id),
         goal=And(wanted),
         action_goals=(),

@@ -1,4 +1,4 @@
-"""AI2-THOR's metadata of objects, and ProcTHOR's houses. Unity's left-handed y-up positions are turned to z up."""
+"""AI2-THOR's metadata, and houses of ProcTHOR and Holodeck. Unity's left-handed positions, y up, are turned to z up."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from scenecypher.db.graph.axes import TURNED
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import RelationDraft, validated
 from scenecypher.db.graph.scene import Point
+from scenecypher.db.graph.value import class_of_name
 from scenecypher.importers.assembly import NodeDraft, Read, node_draft, own_words
 from scenecypher.importers.word_tables import listed, tables
 
@@ -57,13 +58,9 @@ class _Pose(Read):
     position: _Axes | None = None
 
 
-class _Held(Read):
-    id: str = Field(alias="objectId")
-
-
 class _Metadata(Read):
     objects: list[_Object]
-    held: list[_Held] = Field([], alias="inventoryObjects")
+    held: list[dict[str, Any]] = Field([], alias="inventoryObjects")
     scene: str | None = Field(None, alias="sceneName")
     agent: _Pose | None = None
 
@@ -113,7 +110,7 @@ def _frame(form: _Metadata) -> Iterator[NodeDraft | RelationDraft]:
 
 
 def _things(form: _Metadata) -> Iterator[NodeDraft | RelationDraft]:
-    by_id, held = {it.id: it for it in form.objects}, {it.id for it in form.held}
+    by_id, held = {it.id: it for it in form.objects}, {it.get("objectId") for it in form.held}
     for index, it in enumerate(form.objects):
         place, kind = f"$.objects[{index}]", "Object" if it.has("pickupable") or it.has("moveable") else "Asset"
         words = [ours for theirs, ours in WORDS["affordances"].items() if it.has(theirs)]
@@ -154,11 +151,13 @@ class _Item(Read):
     kinematic: bool = False
     openness: float | None = None
     asset: str | None = Field(None, alias="assetId")
+    room: str | None = Field(None, alias="roomId")
+    name: str | None = Field(None, alias="object_name")
     children: list[_Item] = Field([])
 
     @property
     def type(self) -> str:
-        return self.id.split("|")[0]
+        return class_of_name(self.name) if self.name else self.id.split("|")[0]
 
 
 class _Room(Read):
@@ -196,8 +195,10 @@ def from_house(document: Any, *, file: str, name: str) -> ImportedScene:
 
 
 def _items(items: Sequence[_Item], parent: _Item | None, place: str) -> Iterator[tuple[str, _Item, _Item | None]]:
+    """Yield items with their places and what they are in or on: what they stand in, or what a Holodeck's id ends in."""
+    by_id = {it.id: it for it in items}
     for index, item in enumerate(items):
-        yield f"{place}[{index}]", item, parent
+        yield f"{place}[{index}]", item, parent or by_id.get(item.id.partition("|")[2])
         yield from _items(item.children, item, f"{place}[{index}].children")
 
 
@@ -212,7 +213,7 @@ def _house_parts(form: _House) -> Iterator[NodeDraft | RelationDraft]:
         kind = "Asset" if item.kinematic or parent is None else "Object"
         facts: dict[str, Any] = {"center": item.position and item.position.turned(), "prefab": item.asset}
         yield node_draft(place, item.id, kind, item.type, states=_opened(item.openness), **facts)
-        own = f"room|{item.id.split('|')[1]}" if "|" in item.id else ""
+        own = item.room or (f"room|{item.id.split('|')[1]}" if "|" in item.id else "")
         if parent is not None:
             contains = parent.type in CONTAINERS or parent.openness is not None
             yield RelationDraft(place, item.id, "INSIDE" if contains else "ON", parent.id)

@@ -88,16 +88,13 @@ def joined(one: ImportedScene, other: ImportedScene) -> ImportedScene:
     """Return the scene of both files of a scan: the facts and relations of each."""
     nodes = dict(one.graph.nodes)
     for id_, node in other.graph.nodes.items():
-        nodes[id_] = _both(nodes[id_], node) if id_ in nodes else node
+        first = nodes.setdefault(id_, node)
+        kind = "Asset" if "Asset" in {first.kind, node.kind} else first.kind
+        states, affordances = {*first.states, *node.states}, {*first.affordances, *node.affordances}
+        words, facts = (tuple(sorted(states)), tuple(sorted(affordances))), {**first.properties, **node.properties}
+        nodes[id_] = Node(id_, kind, first.name, first.class_, *words, Properties(facts))
     graph = SceneGraph.of(nodes.values(), one.graph.relations | other.graph.relations)
     return replace(one, graph=graph, declared=declared_by(graph), source=f"{one.source}, {other.source}")
-
-
-def _both(one: Node, other: Node) -> Node:
-    affordances, states = {*one.affordances, *other.affordances}, {*one.states, *other.states}
-    words = (tuple(sorted(states)), tuple(sorted(affordances)))
-    kind = "Asset" if "Asset" in {one.kind, other.kind} else one.kind
-    return Node(one.id, kind, one.name, one.class_, *words, Properties({**one.properties, **other.properties}))
 
 
 def _parts(scan: _Scan, root: str) -> Iterator[NodeDraft | RelationDraft]:

@@ -1,4 +1,4 @@
-"""VirtualHome environment graphs, of any file and of `eai-eval`, installed or fetched: import and export."""
+"""VirtualHome's graphs, of any file and of `eai-eval`, installed or fetched, and its 338 tasks: import and export."""
 
 from __future__ import annotations
 
@@ -13,14 +13,20 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 from zipfile import ZipFile
 
 from platformdirs import user_cache_path
+from pydantic import BaseModel, RootModel
 
+from scenecypher.db.condition import And, Condition, HasState, Id, Related
 from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.problems import validated
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
+from scenecypher.importers import virtualhome_format as source_form
 from scenecypher.importers.assembly import declared_by
 from scenecypher.importers.json_file import JsonLine, read_json
 from scenecypher.importers.published_file import PublishedFile
-from scenecypher.importers.task import chosen
-from scenecypher.importers.virtualhome_format import document_of, graph_from_source
+from scenecypher.importers.task import ActionGoal, ProgramStep, Task, chosen
+from scenecypher.importers.word_tables import by_word
 from scenecypher.waiting import waiting_for
 
 T = TypeVar("T")
@@ -42,6 +48,24 @@ PARTS: Final[tuple[GraphPart, ...]] = ("initial", "final")
 NAME_PREFIX: Final = "virtualhome/"
 FINAL_SUFFIX: Final = "@final"
 _TASK_FILE: Final = re.compile(r"file(\d+_\d+)")
+PREDICATES: Final = by_word(source_form.WORDS["predicates"])
+"""The goal formulas' words for relations; a predicate with one argument is a state, named as in the graphs."""
+
+MIN_BUDGET: Final = 20
+"""The least budget of an episode, in actions; twice a program's length if that is more."""
+
+_ATOM: Final = re.compile(r"([A-Z_]+)\(([^()]*)\)")
+_OBJECT: Final = re.compile(r"([^\s.,]+)\.(\d+)")
+_AND: Final = re.compile(r"[()\s]|\band\b")
+_OR: Final = re.compile(r"[()\s]|\bor\b|\bexists x\d+\.")
+
+
+class _Goal(BaseModel):
+    tl_goal: str | None
+
+
+class _Goals(RootModel[dict[str, dict[str, dict[str, _Goal]]]]):
+    """Task ids in categories in scenes."""
 
 
 def package_folder() -> Path:
@@ -170,12 +194,12 @@ def to_document(scene: ImportedScene) -> dict[str, Any]:
 
     Raises InvalidValue for content that VirtualHome has no word for.
     """
-    return document_of(scene.graph)
+    return source_form.document_of(scene.graph)
 
 
 def _scene(document: Any, file: str, part: GraphPart, *, name: str, source: str) -> ImportedScene:
     root, raw = _graph_in(document, file, part)
-    graph = graph_from_source(raw, root, file)
+    graph = source_form.graph_from_source(raw, root, file)
     whole = source if root == "$" else f"{source}, {part} graph"
     return ImportedScene(part_name(name, part), graph, "virtualhome", declared=declared_by(graph), source=whole)
 
@@ -195,3 +219,110 @@ def _graph_in(document: Any, file: str, part: GraphPart) -> tuple[str, Any]:
             return "$", document
     wanted = "'nodes' and 'edges', or 'init_graph'" if part == "initial" else "'final_graph'"
     raise DocumentError(file, "$", f"no VirtualHome graph here: it needs {wanted}, or a 'graph_state_list'")
+
+
+# --- the tasks of the Embodied Agent Interface: instruction, goal and recorded program
+
+
+def scenes(only: str | None = None) -> Iterator[ImportedScene]:
+    """Return the initial graphs of `eai-eval` in the order of their tasks' ids, or the one of `only`."""
+    return (packaged_scene(task_id) for task_id in graph_files(only))
+
+
+def final_graph(task_id: str) -> SceneGraph:
+    """Return the graph after a task's recorded program. Raises InputError."""
+    return packaged_scene(task_id, part="final").graph
+
+
+def tasks(only: str | None = None) -> Iterator[Task]:
+    """Yield the tasks in the order of their ids, or the one with the id `only`; their scenes are the initial graphs.
+
+    The package lists four more ids, which have no goal. Raises InputError if it is missing or has no such task,
+    DocumentError if its content is not as expected.
+    """
+    goals = _goals(package_folder() / GOALS)
+    programs = program_files()
+    for task_id in sorted(chosen_tasks(only, goals), key=task_order):
+        if task_id not in programs:
+            raise DocumentError(str(package_folder()), f"task {task_id}", "has a goal but no program; install it again")
+        category, formula = goals[task_id]
+        yield _task(task_id, category, formula=formula, program=programs[task_id])
+
+
+def relevant_objects(pair: PackagedPair) -> tuple[str, ...]:
+    """Return the ids, by ascending number, of the nodes whose values or relations differ between the graphs."""
+    before, after = pair.initial.graph, pair.final.graph
+    changed = {node_id_ for node_id_ in before.nodes if before.nodes[node_id_] != after.nodes.get(node_id_)}
+    changed |= after.nodes.keys() - before.nodes.keys()
+    for relation in before.relations ^ after.relations:
+        changed |= {relation.source, relation.target}
+    return tuple(sorted(changed, key=source_form.source_id))
+
+
+def parse_formula(text: str) -> tuple[tuple[ActionGoal, ...], Condition]:
+    """Return the action goals in their order and the graph goal of a formula ``(… then … then (… and …))``.
+
+    Raises ValueError for any other form.
+    """
+    actions: list[ActionGoal] = []
+    conditions: list[Condition] = []
+    for part in text.split(" then "):
+        atoms = _ATOM.findall(part)
+        ground = all(_OBJECT.search(arguments) for _, arguments in atoms)
+        left = (_AND if ground else _OR).sub("", _ATOM.sub("", part))
+        if left or not atoms or (conditions and not ground):
+            msg = f"{shown(part)} is neither a choice of actions nor a conjunction of facts that ends the formula"
+            raise ValueError(msg)
+        if ground:
+            conditions += [_fact(predicate, arguments) for predicate, arguments in atoms]
+        else:
+            actions.append(tuple(predicate.lower() for predicate, _ in atoms))
+    return tuple(actions), And(tuple(dict.fromkeys(conditions)))
+
+
+def parse_program(text: str) -> tuple[str, tuple[ProgramStep, ...]]:
+    """Return description and steps of a recorded program. Raises ValueError for a line of another form."""
+    _, description, *lines = text.splitlines()
+    return description.strip(), tuple(source_form.parse_step(line) for line in lines if line.strip())
+
+
+def _goals(path: Path) -> Mapping[str, tuple[str, str]]:
+    """Return category and formula of each task that has a goal."""
+    document = read_json(path)
+    scenes = validated(_Goals, document, str(path)).root
+    return {
+        task_id: (category, goal.tl_goal)
+        for categories in scenes.values()
+        for category, goals in categories.items()
+        for task_id, goal in goals.items()
+        if goal.tl_goal is not None
+    }
+
+
+def _task(task_id: str, category: str, *, formula: str, program: Path) -> Task:
+    try:
+        description, steps = parse_program(program.read_text(encoding="utf-8"))
+        action_goals, goal = parse_formula(formula)
+    except ValueError as error:
+        raise DocumentError(str(program), f"task {task_id}", str(error)) from error
+    return Task(
+        id=task_id,
+        instruction=description or category,
+        scene=NAME_PREFIX + task_id,
+        goal=goal,
+        action_goals=action_goals,
+        budget=max(MIN_BUDGET, 2 * len(steps)),
+        source=f"{package_name()}, {category}",
+        category=category,
+        formula=formula,
+        program=steps,
+    )
+
+
+def _fact(predicate: str, arguments: str) -> Condition:
+    match [Id(source_form.node_id(name, int(number))) for name, number in _OBJECT.findall(arguments)]:
+        case [x] if predicate in source_form.STATES:
+            return HasState(x, source_form.STATES[predicate])
+        case [x, y] if predicate in PREDICATES:
+            return Related(x, PREDICATES[predicate], y)
+    raise ValueError(f"{shown(f'{predicate}({arguments})')} is no state or relation of VirtualHome")

@@ -31,7 +31,7 @@ from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Re
 from scenecypher.db.graph.value import NAME_LENGTH, shown
 from scenecypher.db.schema import REMEMBERED
 from scenecypher.errors import did_you_mean
-from scenecypher.importers.assembly import made
+from scenecypher.importers.assembly import Vector3, made
 from scenecypher.importers.task import ProgramStep
 from scenecypher.importers.word_tables import listed, tables
 
@@ -44,7 +44,6 @@ LONGEST_CLASS: Final = NAME_LENGTH - len(f"_{-(2**63)}")
 _NO_CLASS: Final = re.compile(r"""[\x00-\x1f\x7f-\x9f\ud800-\udfff`'"\\(){}\[\],;:$=|&*<>/]""")
 _STRICT: Final = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 WholeNumber = Annotated[int, Field(ge=-(2**63), lt=2**63)]
-Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
 Vector4 = Annotated[tuple[float, float, float, float], Field(strict=False)]
 ENDS: Final = ("from_id", "relation_type", "to_id")
 _SOURCE_STATES: Final = {ours: theirs for theirs, ours in STATES.items()}
@@ -165,18 +164,12 @@ def node_id(class_name: str, source_id: int) -> str:
     return f"{class_name}_{source_id}"
 
 
-def parse_step(text: str) -> ProgramStep | None:
-    """Return the step ``[GRAB] <soap> (1.1001)`` of a program; the number before the point may be missing."""
+def parse_step(text: str) -> ProgramStep:
+    """Return the step ``[GRAB] <soap> (1.1001)`` of a program; ``1.`` may be missing. Raises ValueError."""
     if (found := _STEP.fullmatch(text.strip())) is None:
-        return None
+        raise ValueError(f"{shown(text)} is no step such as [GRAB] <soap> (1.1001)")
     arguments = tuple(node_id(name, int(number)) for name, number in _ARGUMENT.findall(found[2]))
     return ProgramStep(found[1].lower(), arguments)
-
-
-def kind_by_category(category: str | None, properties: list[str]) -> str:
-    """Return the kind by category if it decides, else by whether a hand can take the object."""
-    movable = "Object" if "GRABBABLE" in properties else "Asset"
-    return KIND_OF_CATEGORY.get(category or "", movable)
 
 
 def graph_from_source(raw: Any, root: str, file: str) -> SceneGraph:
@@ -224,9 +217,11 @@ def source_id(id_: str) -> int:
 
 
 def _node(node: GraphNode, id_: str) -> Node:
+    """Return a node, whose kind is by category if that decides, else by whether a hand can take the object."""
+    movable = "Object" if "GRABBABLE" in node.properties else "Asset"
     return Node(
         id_,
-        kind_by_category(node.category, node.properties),
+        KIND_OF_CATEGORY.get(node.category or "", movable),
         id_,
         node.class_name,
         tuple(STATES[state] for state in node.states),
@@ -249,15 +244,17 @@ def _source_node(node: Node) -> dict[str, Any]:
     node = exchanged(node)
     for key in node.properties.keys() - _HELD:
         raise InvalidValue(f"node {shown(node.id)}: VirtualHome has no property {key!r}; remove it before exporting")
+    facts = {key: _listed(value) for key, value in node.properties.items()}
+    box, pose = {key: facts.get(key) for key in _BOX}, {key: facts.get(key) for key in _TRANSFORM}
     document = {
         "id": source_id(node.id),
         "class_name": node.class_,
-        "category": node.properties.get("category"),
+        "category": facts.get("category"),
         "properties": [_word(_SOURCE_AFFORDANCES, word, "affordance") for word in node.affordances],
         "states": [_word(_SOURCE_STATES, word, "state") for word in node.states],
-        "prefab_name": node.properties.get("prefab"),
-        "bounding_box": _box(node.properties),
-        **_transform(node.properties),
+        "prefab_name": facts.get("prefab"),
+        "bounding_box": {"center": box.pop("center"), "size": [*box.values()]} if facts.keys() & box.keys() else None,
+        **({"obj_transform": pose} if facts.keys() & pose.keys() else {}),
     }
     try:
         GraphNode.model_validate(document)
@@ -266,19 +263,6 @@ def _source_node(node: Node) -> dict[str, Any]:
         msg = f"node {shown(node.id)}: {place[1:]} would be no VirtualHome value; mend it before exporting"
         raise InvalidValue(msg) from error
     return document
-
-
-def _box(properties: Properties) -> dict[str, Any] | None:
-    if not any(key in properties for key in _BOX):
-        return None
-    center, *size = (_listed(properties.get(key)) for key in _BOX)
-    return {"center": center, "size": size}
-
-
-def _transform(properties: Properties) -> dict[str, Any]:
-    if not any(key in properties for key in _TRANSFORM):
-        return {}
-    return {"obj_transform": {key: _listed(properties.get(key)) for key in _TRANSFORM}}
 
 
 def _listed(value: Value | None) -> object:

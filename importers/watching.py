@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Final
+from typing import Final, NamedTuple
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import DocumentError, InputError
@@ -17,8 +17,7 @@ SETTLE_S: Final = 2.0
 """Seconds that an unreadable file must stay as it is to be reported: until then it may be half-written."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Stamp:
+class Stamp(NamedTuple):
     """One version of a file, ordered by time; `size` and `inode` tell versions of one time apart."""
 
     time_ns: int

@@ -1,7 +1,8 @@
-"""The tables of words of formats and data sets, which are files in `data/`."""
+"""The tables of words of formats and data sets, and the instructions of tasks, which are files in `data/`."""
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -13,6 +14,14 @@ from typing import Any
 def tables(file: str) -> Mapping[str, Any]:
     """Return the content of the file `data/FILE.toml`."""
     return tomllib.loads((files("scenecypher.importers") / "data" / f"{file}.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def instructions(data_set: str) -> Mapping[str, str]:
+    """Return one instruction in plain English for each task of a data set, by the task's id in it."""
+    file = f"{data_set.replace('-', '_')}_instructions.json"
+    texts: dict[str, str] = json.loads((files("scenecypher.importers") / "data" / file).read_text(encoding="utf-8"))
+    return texts
 
 
 def listed(words: str | Sequence[str]) -> tuple[str, ...]:

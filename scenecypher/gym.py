@@ -9,7 +9,7 @@ import os
 import re
 import string
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
@@ -28,7 +28,6 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import GraphView, SceneGraph
 from scenecypher.db.rules import rules_of
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import with_own_actions
 from scenecypher.errors import InputError, RejectedError
 from scenecypher.importers import datasets
@@ -225,7 +224,11 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
         """Put everything back to the start, then move things by the seed; text tells the task and the actions."""
         super().reset(seed=seed, options=options)
         world, episode = self._world(), self._episode
-        world.begin(self._drawn())
+        drawn = Delta()
+        if self._moved:
+            seed, words = int(self.np_random.integers(2**31)), episode.scene.vocabulary
+            drawn = perturb(episode.start, vocabulary=words, seed=seed, objects=self._moved).delta
+        world.begin(drawn)
         self._steps, self._done = 0, ()
         self._unmet = self._at_first = self._missing(world.graph)
         listed = action_list(episode.operators, macros_of(episode.scene.vocabulary))
@@ -253,7 +256,9 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
         self._done += tuple(carried_out)
         before, self._unmet = self._unmet, self._missing(world.graph)
         is_met = not self._unmet
-        reward = float(is_met) + self._shaped(before)
+        # the share of the parts that this episode began without
+        shaped = self._shaping * (before - self._unmet) / self._at_first if self._at_first else 0.0
+        reward = float(is_met) + shaped
         info = self._info(world.graph, tuple(carried_out), reasons)
         truncated = self._steps >= self._episode.max_steps
         return self._observe(shown, world.graph), reward, is_met or is_end, truncated, info
@@ -291,21 +296,11 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
     def _effects(self) -> list[Any]:
         return [it for each in self._episode.operators.values() for it in simple_effects(each.effects)]
 
-    def _shaped(self, before: int) -> float:
-        """Return the share of the parts that this episode began without."""
-        return self._shaping * (before - self._unmet) / self._at_first if self._at_first else 0.0
-
     def _missing(self, graph: GraphView) -> int:
         """Return the number of unmet parts of the goal, and of actions that the task asks for besides."""
         episode = self._episode
         unmet = 0 if evaluate(episode.goal, graph, {}) else max(1, len(unmet_parts(episode.goal, graph, {})))
         return unmet + len(missing_goals(steps_of(self._done), episode.action_goals))
-
-    def _drawn(self) -> Delta:
-        if not self._moved:
-            return Delta()
-        seed, episode = int(self.np_random.integers(2**31)), self._episode
-        return perturb(episode.start, vocabulary=episode.scene.vocabulary, seed=seed, objects=self._moved).delta
 
     def _text(self, action: Taken) -> str:
         if not isinstance(action, str):
@@ -360,6 +355,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
         if agent is None:
             named = NO_AGENT.replace("NAME", scene.name)
             raise InputError(named if self._agent is None else f"{scene.name} has no agent {self._agent!r}")
+        words = self._goal if isinstance(self._goal, str) else f"Reach the goal: {explain(goal, start, {})}"
         calls = calls_for(goal, start, operators_of(scene.vocabulary), agent=agent, most=MAX_ACTIONS)
         return _Episode(
             scene,
@@ -368,7 +364,7 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
             agent,
             goal,
             known.action_goals if known else (),
-            self._instruction or (known.instruction if known else self._goal_words(goal, start)),
+            self._instruction or (known.instruction if known else words),
             self._max_steps or (known.budget + SPARE_STEPS if known else MAX_STEPS),
             calls,
         )
@@ -395,9 +391,6 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
             raise InputError(f"give a task of a data set, or a goal: {scene.name} has none of its own")
         return found
 
-    def _goal_words(self, goal: Condition, start: SceneGraph) -> str:
-        return self._goal if isinstance(self._goal, str) else f"Reach the goal: {explain(goal, start, {})}"
-
     def _current(self) -> EpisodeWorld:
         if self._open is None or self._open.pid != os.getpid():
             raise InputError("this process has no episode; reset the environment first")
@@ -419,7 +412,9 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
                 world: EpisodeWorld = MemoryWorld(episode.scene, episode.start, agent=self._agent, fix=self._fix)
             else:
                 store = stack.enter_context(connect(self._settings, tell=lambda _: None)).store
-                copy = stack.enter_context(_lease(store, episode))
+                imported, name = episode.imported, episode.scene.name
+                lease = store.lease_imported(imported, digest=imported.digest) if imported else store.lease(name)
+                copy = stack.enter_context(lease)
                 world = LeasedWorld(store, copy, agent=self._agent, fix=self._fix)
             return _Open(os.getpid(), world, stack.pop_all())
 
@@ -427,13 +422,6 @@ class HomeEnv(gymnasium.Env[Seen, Taken]):
 def _named(goal: Condition) -> set[str]:
     """Return the ids of the nodes that a goal names."""
     return {it.id for atom in atoms_of(goal) for it in terms(atom) if isinstance(it, Id)}
-
-
-def _lease(store: SceneStore, episode: _Episode) -> AbstractContextManager[SceneInfo]:
-    """Return the lease of a copy of the episode's scene."""
-    if episode.imported is None:
-        return store.lease(episode.scene.name)
-    return store.lease_imported(episode.imported, digest=episode.imported.digest)
 
 
 if ENVIRONMENT not in gymnasium.registry:

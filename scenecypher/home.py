@@ -22,7 +22,6 @@ from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.rewind import SceneAt, load_version, past_copy, read_moment, scene_at
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
-from scenecypher.importers.task import Task
 from scenecypher.planner.actions.ruled import Answer
 from scenecypher.planner.actions.simulator import PERSON, Acting, CommittedAction, Simulator
 from scenecypher.planner.methods import recipe_named
@@ -37,6 +36,7 @@ from scenecypher.planner.sessions.events import Acted, Corrected, Finished
 from scenecypher.planner.sessions.events import Event as PlanEvent
 from scenecypher.planner.sessions.goal_words import read_goal_in
 from scenecypher.planner.sessions.method import AskingBack
+from scenecypher.planner.sessions.recording import RunRecorder
 from scenecypher.planner.sessions.setup import NoModel, SessionSetting, prepare_session
 from scenecypher.planner.vocabularies.own_actions import own_goal_in_words
 from scenecypher.planner.worlds.belief_simulator import simulator_of
@@ -258,10 +258,17 @@ class Home(ReadableHome):
         Every action is a transaction, so that stopping between two events (`close`) leaves nothing half-written; others
         may act between two events.
         """
+        return self.begin_plan(instruction, **options)[1]
+
+    def begin_plan(
+        self, instruction: str | None = None, **options: Unpack[PlanOptions]
+    ) -> tuple[RunRecorder, Generator[PlanEvent]]:
+        """Return the events as `plan_events` does, and what keeps them as a run, whose number it has from the first."""
         if sum(it is not None for it in (instruction, options.get("task"), options.get("goal"))) > 1:
             raise InputError(ONE_OF)
         setting = session_setting(self._services, self.info, instruction, options)
-        return self._recorder(setting.scene, "plan").kept(prepare_session(setting, recipe_named(setting.name)).run())
+        recorder = self._recorder(setting.scene, "plan")
+        return recorder, recorder.kept(prepare_session(setting, recipe_named(setting.name)).run())
 
     # --- rules
 
@@ -305,21 +312,6 @@ class Home(ReadableHome):
         return simulator_of(services.store, self.info, meaning=services.meaning, **how)
 
 
-def _task_named(name: str) -> Task:
-    """Return the task of a data set, or FOLDER/ID, of a folder of GraSIF's own files. Raises InputError."""
-    from scenecypher.importers.grasif_folder import find_pair, is_folder
-
-    path = Path(name)
-    return find_pair(path).task if is_folder(path.parent) else datasets.task(name)[1]
-
-
-def _default_budget(task: Task | None, *, asks: bool) -> Budget:
-    """Return what a task grants; without one, the usual number of decisions, or as many as a plan takes."""
-    if task is not None:
-        return Budget(task.budget + SPARE_STEPS)
-    return Budget() if asks else Budget(UNASKED_STEPS)
-
-
 def session_setting(
     services: Services, scene: SceneInfo, instruction: str | None, options: PlanOptions
 ) -> SessionSetting:
@@ -327,9 +319,14 @@ def session_setting(
 
     Raises InputError.
     """
+    from scenecypher.importers.grasif_folder import find_pair, is_folder
+
     name, method = options.get("task"), options.get("method", METHOD)
     recipe = recipe_named(method)
-    task = _task_named(name) if name is not None else None
+    path, task = Path(name or ""), None
+    if name is not None:
+        task = find_pair(path).task if is_folder(path.parent) else datasets.task(name)[1]
+    usual = Budget(task.budget + SPARE_STEPS) if task else Budget() if recipe.model else Budget(UNASKED_STEPS)
     goal = task.goal if task is not None and task.has_graph_goal else None
     if (wanted := options.get("goal")) is not None:
         goal, instruction = read_goal_in(services.store, scene, wanted), instruction or wanted
@@ -348,7 +345,7 @@ def session_setting(
         required_actions=task.action_goals if task is not None else (),
         model=services.model(options.get("model")) if recipe.model else NoModel(),
         ablations=tuple(options.get("ablations", ())),
-        budget=options.get("budget", _default_budget(task, asks=recipe.model)),
+        budget=options.get("budget", usual),
         belief=options.get("belief"),
         fix=options.get("fix"),
         answer=options.get("ask"),

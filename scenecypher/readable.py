@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from scenecypher.chat.model import Model, model_name
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.delta import Delta, diff
-from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo, original_of
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.enumerations import Enumerations
@@ -45,7 +45,8 @@ def table_html(
 ) -> str:
     """Return a table of the first rows, how many there are, and the hints; `truncated` says why there are no more."""
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows[:ROWS_SHOWN])
+    shown = ("".join(f"<td>{escape(cell_text(cell))}</td>" for cell in row) for row in rows[:ROWS_SHOWN])
+    body = "".join(f"<tr>{cells}</tr>" for cells in shown)
     count = counted(len(rows), "row") + (f", {truncated}" if truncated else "")
     if len(rows) > ROWS_SHOWN:
         count += f"; the first {ROWS_SHOWN} are shown"
@@ -73,22 +74,14 @@ def home_html(title: str, graph: SceneGraph) -> str:
 def _item(tree: SceneTree, node_id: str, depth: int = 0) -> str:
     """Return a node with all that is in and on it, as a list item's inside."""
     children = tree.children(node_id)
-    label = _label(tree.graph.nodes[node_id])
+    node = tree.graph.nodes[node_id]
+    label = escape(node.name) + (f" <small>[{escape(', '.join(node.states))}]</small>" if node.states else "")
     if not children or depth == DEPTH:
         return label
     shown = "".join(f"<li>{_item(tree, child, depth + 1)}</li>" for child in children[:CHILDREN_SHOWN])
     more = len(children) - CHILDREN_SHOWN
     rest = f"<li>and {more:,} more</li>" if more > 0 else ""
     return f"<details><summary>{label} ({len(children):,})</summary><ul>{shown}{rest}</ul></details>"
-
-
-def _label(node: Node) -> str:
-    states = f" <small>[{escape(', '.join(node.states))}]</small>" if node.states else ""
-    return f"{escape(node.name)}{states}"
-
-
-def _cells(row: Sequence[JsonValue]) -> str:
-    return "".join(f"<td>{escape(cell_text(cell))}</td>" for cell in row)
 
 
 class Services(Protocol):

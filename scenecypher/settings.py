@@ -18,11 +18,10 @@ from scenecypher.errors import InputError, did_you_mean
 PREFIX: Final = "SCENECYPHER_"
 
 
-def _read_prices(given: object) -> object:
-    return json.loads(given) if isinstance(given, str) else given
-
-
-Prices: TypeAlias = Annotated[dict[str, tuple[float, float]], BeforeValidator(_read_prices)]
+Prices: TypeAlias = Annotated[
+    dict[str, tuple[float, float]],
+    BeforeValidator(lambda given: json.loads(given) if isinstance(given, str) else given),
+]
 """Dollars for a million tokens of prompts, and of replies, by model; a text is JSON."""
 Seconds: TypeAlias = Annotated[float, Field(gt=0, le=1_000_000)]
 
@@ -165,8 +164,9 @@ def _in_file(file: Path | None) -> Mapping[str, str | None]:
 def _message(error: ValidationError, given: Mapping[str, object]) -> str:
     """Return the invalid settings with their causes."""
     found = {str(it["loc"][0]): it for it in error.errors(include_url=False, include_context=False)}
+    causes = {name: it["msg"][0].lower() + it["msg"][1:] for name, it in found.items()}
     problems = [
-        f"{name if name in given else variable_of(name)} {_given(name, it['input'])}: {_lower(it['msg'])}"
+        f"{name if name in given else variable_of(name)} {_given(name, it['input'])}: {causes[name]}"
         for name, it in found.items()
     ]
     where = "" if given.keys() >= found.keys() else " in the environment or in .env"
@@ -177,7 +177,3 @@ def _given(name: str, value: object) -> str:
     """Return what was given for a setting; a secret is not shown."""
     is_secret = "SecretStr" in str(Settings.model_fields[name].annotation)
     return "is not accepted" if is_secret else f"is {str(value)[:60]!r}"
-
-
-def _lower(text: str) -> str:
-    return text[0].lower() + text[1:]

@@ -122,7 +122,7 @@ def check_method(
     done is in the scene's history. Replies that are used up are empty ones. The home is deleted at the end.
     """
     from scenecypher.db.gate import Gate
-    from scenecypher.importers.home import small_home
+    from scenecypher.importers.homes import small_home
     from scenecypher.planner.sessions.budget import Budget
     from scenecypher.planner.sessions.events import Acted, Finished, Refused
     from scenecypher.planner.sessions.setup import SessionSetting, prepare_session

@@ -115,7 +115,8 @@ class SceneTree:
         node = self.graph.nodes[node_id]
         relation = f"{self.relation(node_id)}: " if depth and self.relation(node_id) else ""
         identity = "" if node.name == node.id else f" ({node.id})"
-        return f"{relation}{node.name}{identity}{states_text(node)}"
+        states = f" [{', '.join(node.states)}]" if node.states else ""
+        return f"{relation}{node.name}{identity}{states}"
 
     def _attach(self, node_id: str) -> None:
         """Put a node below what directly holds it; of things that are in each other, one is a root."""
@@ -136,11 +137,6 @@ class SceneTree:
 
     def _name(self, node_id: str) -> str:
         return self.graph.nodes[node_id].name
-
-
-def states_text(node: Node) -> str:
-    """Return a node's states in brackets; empty if it has none."""
-    return f" [{', '.join(node.states)}]" if node.states else ""
 
 
 def node_lines(graph: SceneGraph, node_id: str) -> Iterator[str]:

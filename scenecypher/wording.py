@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.delta import Change
@@ -56,8 +56,6 @@ def event_line(event: e.Event) -> tuple[str, str]:
     from scenecypher.planner.sessions import events as e
 
     match event:
-        case e.Asked() | e.Retrieved() | e.Called() | e.Answered() | e.Thought() | e.Solved() | e.Proposed():
-            return _decided(event)
         case e.Corrected():
             return "yellow", f"     first {event.action}, since {event.because}; version {event.version}"
         case e.Acted():
@@ -66,44 +64,37 @@ def event_line(event: e.Event) -> tuple[str, str]:
             return "magenta", "\n".join(f"     saw: {finding}" for finding in event.findings)
         case e.Refused():
             return "red", f"     refused: {'; '.join(event.reasons)}"
-        case e.Began() | e.Remembered() | e.Finished():
-            return _bounded(event)
+        case e.Finished():
+            seeing = f" and {event.seeing.total_tokens:,} of pictures" if event.seeing.total_tokens else ""
+            tokens = f"{event.usage.total_tokens:,} tokens{seeing}, {event.seconds:.1f} s"
+            answer = f"\nanswer: {event.answer}" if event.answer else ""
+            cost = f"{counted(event.steps, 'step')}, {counted(event.actions, 'action')}, {tokens}"
+            return "bold", f"{event.words} ({cost}){answer}"
         case _:
-            assert_never(event)
-
-
-def _bounded(event: e.Began | e.Remembered | e.Finished) -> tuple[str, str]:
-    """Return style and line of a session's end; its start and the ends of turns are for logs only."""
-    from scenecypher.planner.sessions import events as e
-
-    if not isinstance(event, e.Finished):
-        return "dim", ""
-    seeing = f" and {event.seeing.total_tokens:,} of pictures" if event.seeing.total_tokens else ""
-    tokens = f"{event.usage.total_tokens:,} tokens{seeing}, {event.seconds:.1f} s"
-    answer = f"\nanswer: {event.answer}" if event.answer else ""
-    cost = f"{counted(event.steps, 'step')}, {counted(event.actions, 'action')}, {tokens}"
-    return "bold", f"{event.words} ({cost}){answer}"
+            return _decided(event)
 
 
 def _decided(
-    event: e.Asked | e.Retrieved | e.Called | e.Answered | e.Thought | e.Solved | e.Proposed,
+    event: e.Asked | e.Retrieved | e.Called | e.Answered | e.Thought | e.Solved | e.Proposed | e.Began | e.Remembered,
 ) -> tuple[str, str]:
+    """Return style and line of a decision; a session's start and the ends of turns are for logs only."""
     from scenecypher.planner.sessions import events as e
 
     match event:
+        case e.Began() | e.Remembered():
+            told = "dim", ""
         case e.Asked():
             whom = "ask a person" if event.to_person else "ask"
-            return "cyan", "\n       ".join((f"{event.step:>3}  {whom}: {event.question}", *event.choices))
+            told = "cyan", "\n       ".join((f"{event.step:>3}  {whom}: {event.question}", *event.choices))
         case e.Retrieved() | e.Answered():
-            return "dim", f"     {event.answer}".replace("\n", "\n     ")
+            told = "dim", f"     {event.answer}".replace("\n", "\n     ")
         case e.Called():
             arguments = ", ".join(f"{name}={value!r}" for name, value in event.arguments.items())
-            return "cyan", f"{event.step:>3}  {event.tool}({arguments})"
+            told = "cyan", f"{event.step:>3}  {event.tool}({arguments})"
         case e.Thought():
-            return "cyan", f"{event.step:>3}  think: {event.thought}"
+            told = "cyan", f"{event.step:>3}  think: {event.thought}"
         case e.Solved():
-            return "cyan", f"{event.step:>3}  a solution of {counted(len(event.actions), 'action')}"
+            told = "cyan", f"{event.step:>3}  a solution of {counted(len(event.actions), 'action')}"
         case e.Proposed():
-            return "bold", f"{event.step:>3}  {event.action}" + (f"  ({event.reason})" if event.reason else "")
-        case _:
-            assert_never(event)
+            told = "bold", f"{event.step:>3}  {event.action}" + (f"  ({event.reason})" if event.reason else "")
+    return told

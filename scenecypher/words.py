@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
@@ -44,22 +44,25 @@ def stems_of(name: str) -> tuple[str, ...]:
     return tuple(stems(name))
 
 
-def named_by(text: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names that a word stands for, the word itself first, else in the order of `names`.
+def spelt_as(word: str, names: Collection[str]) -> str | None:
+    """Return the one of the names that a word is: spelt so, else in another case or number; None if it is none."""
+    if word in names:
+        return word
+    same = [name for name in names if stems_of(name) and "".join(stems_of(name)) == "".join(stems_of(word))]
+    return min(same, key=lambda name: name.casefold() != word.casefold(), default=None)
 
-    They are compounds that end with it, as English ones do (egg: food_egg; lamp: tablelamp), else those that hold it.
-    """
+
+def compounds(word: str, names: Iterable[str]) -> list[str]:
+    """Return the names that end with a word, as English compounds do (egg: food_egg; lamp: tablelamp), itself first."""
+    stem = "".join(stems_of(word))
+    ending = [name for name in names if stem and (parts := stems_of(name)) and _is_head(stem, parts)]
+    return sorted(ending, key=lambda name: "".join(stems_of(name)) != stem)
+
+
+def named_by(text: str, names: Collection[str]) -> tuple[str, ...]:
+    """Return the names that a word stands for: compounds that end with it, else those that hold it, in their order."""
     word = "".join(stems_of(text))
-    if not word:
-        return ()
-    ending, holding = list[str](), list[str]()
-    for name in names:
-        parts = stems_of(name)
-        if parts and _is_head(word, parts):
-            ending.append(name)
-        elif word in parts:
-            holding.append(name)
-    return tuple(sorted(ending, key=lambda name: "".join(stems_of(name)) != word) or holding)
+    return tuple(compounds(text, names) or (name for name in names if word and word in stems_of(name)))
 
 
 def nearest_names(text: str, names: Sequence[str], *, limit: int) -> list[str]:

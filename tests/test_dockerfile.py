@@ -17,7 +17,7 @@ from mcp import Client, StdioServerParameters
 
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.home import small_home
+from scenecypher.importers.homes import small_home
 from tests import containers
 from tests.rooms import ROOT
 

@@ -191,7 +191,7 @@ def test_the_command_is_installed(python: Path, tmp_path: Path) -> None:
 def test_experiments_have_their_command_and_their_data(python: Path, tmp_path: Path) -> None:
     assert "--samples" in run(str(python), "-m", "scenecypher", "eval", "ssc", "--help", cwd=tmp_path)
     code = """
-from scenecypher.evaluation.dynamic_tasks import dynamic_tasks
+from scenecypher.evaluation.stated_tasks import dynamic_tasks
 from scenecypher.evaluation.published import published_rows, table_settings
 print(len([*dynamic_tasks()]), len(published_rows("ssc", "goal")[2]), bool(table_settings("lookplangraph-4")))
 """

@@ -135,11 +135,10 @@ def _check_actions(line: SceneLine, info: SceneInfo) -> None:
     """Check that the scene's actions are known here, and its own ones can be read. Raises InputError."""
     vocabulary = base_name(info.vocabulary)
     if not is_known(vocabulary):
-        msg = (
+        raise InputError(
             f"the actions {shown(vocabulary)} of {line.name!r} are not known here, only {', '.join(vocabulary_names())}"
             "; install the package that brings them"
         )
-        raise InputError(msg)
     if info.declared.actions:
         load_vocabulary(info.vocabulary)
     rules_of(info.declared)

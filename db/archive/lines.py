@@ -29,8 +29,7 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), al
 
 def _of_format(name: str) -> str:
     if name != FORMAT:
-        msg = f"the format is {shown(name)}, not {FORMAT}"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"the format is {shown(name)}, not {FORMAT}")
     return name
 
 
@@ -84,8 +83,7 @@ class NodeLine:
         source = self.document["id"]
         found = [Relation(source, type_, target) for type_, targets in self.targets.items() for target in targets]
         if len({*found}) != len(found):
-            msg = f"a relation of node {shown(source)} is given twice"
-            raise InvalidValue(msg)
+            raise InvalidValue(f"a relation of node {shown(source)} is given twice")
         return found
 
 
@@ -143,8 +141,7 @@ def parse_line(data: bytes) -> Line:
         raise
     except ValidationError as error:
         place, cause = problems_of(error, parts if tag in _BY_PLACE else parts[0])[0]
-        msg = f"{place} {cause}: not of the form that an archive has; make another backup"
-        raise InvalidValue(msg) from error
+        raise InvalidValue(f"{place} {cause}: not of the form that an archive has; make another backup") from error
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         msg = f"{shown(data[:80].decode(errors='replace'))} is no line of an archive ({type(error).__name__})"
         raise InvalidValue(msg) from error

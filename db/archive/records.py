@@ -27,8 +27,7 @@ def _storable(text: str) -> str:
 
 def _in_any_zone(time: object) -> object:
     if not isinstance(time, DateTime) or time.utcoffset() is None or time.year not in YEARS:
-        msg = "no time with an offset"
-        raise ValueError(msg)
+        raise ValueError("no time with an offset")
     return time
 
 

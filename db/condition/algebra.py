@@ -135,8 +135,7 @@ class Within:
 
     def __post_init__(self) -> None:
         if not self.types:
-            msg = "a Within needs at least one relation type to follow"
-            raise InvalidValue(msg)
+            raise InvalidValue("a Within needs at least one relation type to follow")
         for type_ in self.types:
             relation_type(type_)
 
@@ -362,5 +361,4 @@ def comparable_key(key: str) -> str:
 
 def _check_number(n: int) -> None:
     if type(n) is not int or not 0 <= n <= NODES_LIMIT:
-        msg = f"a number of nodes is a whole number from 0 to {NODES_LIMIT:,}, not {shown(n)}"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"a number of nodes is a whole number from 0 to {NODES_LIMIT:,}, not {shown(n)}")

@@ -30,8 +30,7 @@ def _term_from(document: Any) -> Term:
         case {"id": str(node_id), **rest} if not rest:
             return Id(node_id)
         case _:
-            msg = f"{shown(document)} is no term; give a variable's name, or a node as {{'id': …}}"
-            raise InvalidValue(msg)
+            raise InvalidValue(f"{shown(document)} is no term; give a variable's name, or a node as {{'id': …}}")
 
 
 _NODE_SCHEMA: Final = {

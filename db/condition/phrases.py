@@ -1,10 +1,12 @@
-"""English phrases for states, affordances and relation types: a table each, with a fallback."""
+"""English phrases for states, affordances and relation types: a table each (`phrases.json`), with a fallback."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from scenecypher.db.graph.scene import Point, Value
@@ -31,61 +33,11 @@ _VERBS: Final[Mapping[Verb, Sequence[str]]] = {
 }
 """Forms of each verb: singular, negated, plural, negated plural."""
 
-STATES: Final[Mapping[str, str]] = {
-    "lying": "lying down",
-    "plugged_in": "plugged in",
-    "plugged_out": "unplugged",
-    "unplugged": "unplugged",
-    "toggled_on": "switched on",
-    "sitting": "sitting down",
-}
-"""Phrases of states; one not listed is its name with spaces for underscores."""
-
-RELATIONS: Final[Mapping[str, Phrase]] = {
-    "INSIDE": Phrase("be", "inside {}"),
-    "ON": Phrase("be", "on {}"),
-    "UNDER": Phrase("be", "under {}"),
-    "ATTACHED_TO": Phrase("be", "attached to {}"),
-    "CLOSE": Phrase("be", "close to {}"),
-    "FACING": Phrase("be", "facing {}"),
-    "BETWEEN": Phrase("be", "a door to {}"),
-    "CONNECTS": Phrase("be", "connected to {}"),
-    "HOLDS": Phrase("be", "holding {}"),
-    "HOLDS_LH": Phrase("be", "holding {} in the left hand"),
-    "HOLDS_RH": Phrase("be", "holding {} in the right hand"),
-    "TAKEN_OFF": Phrase("be", "taken off {}"),
-    "TAKEN_OUT_OF": Phrase("be", "taken out of {}"),
-    "TAKEN_FROM": Phrase("be", "taken from {}"),
-}
-"""Phrases of relation types; `{}` is replaced by the target."""
-
-AFFORDANCES: Final[Mapping[str, Phrase]] = {
-    "body_part": Phrase("be", "a body part"),
-    "can_open": Phrase("can", "be opened"),
-    "clothes": Phrase("be", "something to wear"),
-    "containers": Phrase("can", "hold things inside"),
-    "cover_object": Phrase("can", "cover things"),
-    "cream": Phrase("be", "a cream"),
-    "cuttable": Phrase("can", "be cut"),
-    "drinkable": Phrase("can", "be drunk"),
-    "eatable": Phrase("can", "be eaten"),
-    "grabbable": Phrase("can", "be grabbed"),
-    "hangable": Phrase("can", "be hung up"),
-    "has_paper": Phrase("have", "paper"),
-    "has_plug": Phrase("have", "a plug"),
-    "has_switch": Phrase("have", "a switch"),
-    "lieable": Phrase("can", "be lain on"),
-    "lookable": Phrase("can", "be looked at"),
-    "movable": Phrase("can", "be moved"),
-    "person": Phrase("be", "a person"),
-    "pourable": Phrase("can", "be poured"),
-    "readable": Phrase("can", "be read"),
-    "recipient": Phrase("can", "be poured into"),
-    "sittable": Phrase("can", "be sat on"),
-    "surfaces": Phrase("have", "a surface to put things on"),
-    "wearable": Phrase("can", "be worn"),
-    "washable": Phrase("can", "be washed"),
-}
+_TABLES: Final = json.loads(Path(__file__).with_suffix(".json").read_bytes())
+STATES: Final[Mapping[str, str]] = _TABLES["states"]
+"""Phrases of states; one that is not listed is its name with spaces for underscores."""
+RELATIONS: Final = {type_: Phrase(*words) for type_, words in _TABLES["relations"].items()}
+AFFORDANCES: Final = {affordance: Phrase(*words) for affordance, words in _TABLES["affordances"].items()}
 
 _PLAIN: Final = re.compile(r"[a-z]+(?:[ '-][a-z]+)*")
 _SIBILANT: Final = ("s", "x", "z", "ch", "sh")

@@ -79,8 +79,7 @@ class ChangeList:
 
     def __post_init__(self) -> None:
         if self.field not in LIST_FIELDS:
-            msg = f"{shown(self.field)} is no list of a node; use {' or '.join(LIST_FIELDS)}"
-            raise InvalidValue(msg)
+            raise InvalidValue(f"{shown(self.field)} is no list of a node; use {' or '.join(LIST_FIELDS)}")
         object.__setattr__(self, "id", label(self.id, "id"))
         object.__setattr__(self, "added", labels(self.added, self.field))
         object.__setattr__(self, "removed", labels(self.removed, self.field))
@@ -197,11 +196,6 @@ def sort_key(change: Change) -> tuple[int, str, str, str]:
             return (rank, change.id, change.field, "")
         case _:
             return (rank, node_id_of(change), "", "")
-
-
-def relation_text(relation: Relation) -> str:
-    """Format a relation for an error message."""
-    return f"{relation.source!r} {relation.type} {relation.target!r}"
 
 
 def conflict_error(fact: str) -> ConflictError:

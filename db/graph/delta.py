@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from scenecypher.db.graph.change import (
     LIST_FIELDS,
@@ -27,11 +27,10 @@ from scenecypher.db.graph.change import (
     inverse,
     inverse_edit,
     node_id_of,
-    relation_text,
     sort_key,
     value_of,
 )
-from scenecypher.db.graph.scene import IN_ORDER, GraphView, Node, Relation, SceneGraph, typed_key
+from scenecypher.db.graph.scene import IN_ORDER, GraphView, Node, Relation, SceneGraph, relation_text, typed_key
 
 __all__ = [
     "LIST_FIELDS",
@@ -140,11 +139,14 @@ def compose(deltas: Iterable[Delta]) -> Delta:
     return Delta.of(change for delta in deltas for change in delta.changes)
 
 
-def _edit(before: Node | None, change: NodeChange) -> Node | None:
+def _edit(
+    before: Node | None, change: NodeChange, present: str = "there already", absent: str = "not there"
+) -> Node | None:
+    """Return a node after a change of it. Raises ConflictError in the words `present` or `absent`."""
     match change:
         case AddNode(node):
             if before is not None:
-                raise conflict_error(f"node {node.id!r} is there already")
+                raise conflict_error(f"node {node.id!r} is {present}")
             return node
         case RemoveNode(node):
             if before != node:
@@ -152,7 +154,7 @@ def _edit(before: Node | None, change: NodeChange) -> Node | None:
             return None
         case _:
             if before is None:
-                raise conflict_error(f"node {change.id!r} is not there")
+                raise conflict_error(f"node {change.id!r} is {absent}")
             return apply_edit(before, change)
 
 
@@ -222,7 +224,7 @@ def _net_of_lifecycle(changes: Sequence[NodeChange]) -> Iterator[NodeChange]:
     """Yield the net effect if the node is added or removed on the way, so that its value is known."""
     first = last = _node_before(changes)
     for change in changes:
-        last = _apply(last, change)
+        last = _edit(last, change, "added twice", "changed while it is not there")
     match first, last:
         case None, Node():
             yield AddNode(last)
@@ -230,24 +232,6 @@ def _net_of_lifecycle(changes: Sequence[NodeChange]) -> Iterator[NodeChange]:
             yield RemoveNode(first)
         case Node(), Node():
             yield from edits_between(first, last)
-
-
-def _apply(node: Node | None, change: NodeChange) -> Node | None:
-    match change:
-        case AddNode():
-            if node is not None:
-                raise conflict_error(f"node {node.id!r} is added twice")
-            return change.node
-        case RemoveNode():
-            if node != change.node:
-                raise conflict_error(f"node {change.node.id!r} is not as it was")
-            return None
-        case SetKind() | SetProperty() | ChangeList():
-            if node is None:
-                raise conflict_error(f"node {change.id!r} is changed while it is not there")
-            return apply_edit(node, change)
-        case _:
-            assert_never(change)
 
 
 def _node_before(changes: Sequence[NodeChange]) -> Node | None:
@@ -269,29 +253,11 @@ def _node_before(changes: Sequence[NodeChange]) -> Node | None:
 
 
 def _net_edits(changes: Sequence[NodeChange]) -> Iterator[Edit]:
-    facts: dict[str, Edit] = {}
+    facts: dict[object, Edit] = {}
     for change in changes:
-        match change:
-            case SetKind():
-                facts["kind"] = _merge(facts.get("kind"), change)
-            case SetProperty():
-                facts["=" + change.key] = _merge(facts.get("=" + change.key), change)
-            case ChangeList():
-                facts[change.field] = _merge(facts.get(change.field), change)
-    yield from (fact for fact in facts.values() if not is_noop(fact))
-
-
-def is_noop(edit: Edit) -> bool:
-    """Check if an edit changes nothing."""
-    match edit:
-        case SetProperty():
-            return typed_key(edit.before) == typed_key(edit.after)
-        case SetKind():
-            return edit.before == edit.after
-        case ChangeList():
-            return not edit.added and not edit.removed
-        case _:
-            assert_never(edit)
+        if not isinstance(change, AddNode | RemoveNode):
+            facts[sort_key(change)] = _merge(facts.get(sort_key(change)), change)
+    yield from (fact for fact in facts.values() if fact != inverse_edit(fact))
 
 
 def _merge(first: Edit | None, second: Edit) -> Edit:

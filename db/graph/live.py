@@ -8,28 +8,29 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation, edited_nodes
-from scenecypher.db.graph.scene import GraphView, Node, SceneGraph
+from scenecypher.db.graph.scene import GraphView, Node, Relation, SceneGraph
 
 T = TypeVar("T")
 
 
-class LiveGraph:
+class LiveGraph(GraphView):
     """The nodes and relations of one scene, for readers of a SceneGraph that follow it from version to version.
 
     `apply` takes time in the size of the Delta, not of the scene. Not safe to share between threads.
     """
 
+    size: int
+    incoming: dict[str, tuple[Relation, ...]]
+    by_class: dict[str, tuple[str, ...]]
+    by_kind: dict[str, tuple[str, ...]]
+    by_name: dict[str, tuple[str, ...]]
+
     def __init__(self, graph: GraphView) -> None:
         self.nodes: dict[str, Node] = _copied(graph.nodes)
         self.size = graph.size
-        self.outgoing, self.incoming = _copied(graph.outgoing), _copied(graph.incoming)
+        self.outgoing: dict[str, tuple[Relation, ...]] = _copied(graph.outgoing)
+        self.incoming = _copied(graph.incoming)
         self.by_class, self.by_kind, self.by_name = map(_copied, (graph.by_class, graph.by_kind, graph.by_name))
-
-    def __contains__(self, node_id: object) -> bool:
-        return node_id in self.nodes
-
-    in_order, has, targets, sources = GraphView.in_order, GraphView.has, GraphView.targets, GraphView.sources
-    reached, reaching = GraphView.reached, GraphView.reaching
 
     def apply(self, delta: Delta, edits: Mapping[str, Node | None] | None = None) -> None:
         """Change the graph in place. Raises ConflictError, with nothing changed, if it is not as the Delta says.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain, pairwise
 from operator import attrgetter, lt
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Final
 
 from scenecypher.db.graph.value import (
     LIST_LENGTH,
@@ -128,45 +128,46 @@ def relation_between(source: str, type_: str, target: str) -> Relation:
     return Relation(source, type_, target)
 
 
-class GraphView(Protocol):
-    """What Conditions, operators and Deltas read of a graph: of a SceneGraph, or of a LiveGraph at its version."""
+class GraphView:
+    """What Conditions, operators and Deltas read of a graph: of a SceneGraph, or of a LiveGraph at its version.
 
-    @property
-    def nodes(self) -> Mapping[str, Node]:
-        """The nodes by id."""
-        ...
+    What follows from nodes and relations is computed when it is first read; a LiveGraph keeps it up to date instead.
+    """
 
-    @property
+    nodes: Mapping[str, Node]
+    outgoing: Mapping[str, tuple[Relation, ...]]
+    """Relations by source id, sorted; nothing under an id without any."""
+
+    @cached_property
     def size(self) -> int:
         """The number of nodes and relations."""
-        ...
+        return len(self.nodes) + sum(map(len, self.outgoing.values()))
 
-    @property
-    def outgoing(self) -> Mapping[str, tuple[Relation, ...]]:
-        """Relations by source id, sorted; nothing under an id without any."""
-        ...
-
-    @property
-    def incoming(self) -> Mapping[str, Sequence[Relation]]:
+    @cached_property
+    def incoming(self) -> Mapping[str, tuple[Relation, ...]]:
         """Relations by target id, sorted."""
-        ...
+        groups: dict[str, list[Relation]] = {}
+        for relation in self.in_order():
+            groups.setdefault(relation.target, []).append(relation)
+        return {target: tuple(group) for target, group in groups.items()}
 
-    @property
-    def by_class(self) -> Mapping[str, Sequence[str]]:
+    @cached_property
+    def by_class(self) -> Mapping[str, tuple[str, ...]]:
         """Node ids by class, sorted."""
-        ...
+        return self._by_field("class_")
 
-    @property
-    def by_kind(self) -> Mapping[str, Sequence[str]]:
+    @cached_property
+    def by_kind(self) -> Mapping[str, tuple[str, ...]]:
         """Node ids by kind, sorted."""
-        ...
+        return self._by_field("kind")
 
-    @property
-    def by_name(self) -> Mapping[str, Sequence[str]]:
+    @cached_property
+    def by_name(self) -> Mapping[str, tuple[str, ...]]:
         """Node ids by name, sorted."""
-        ...
+        return self._by_field("name")
 
-    def __contains__(self, node_id: object, /) -> bool: ...
+    def __contains__(self, node_id: object, /) -> bool:
+        return node_id in self.nodes
 
     def in_order(self) -> Iterator[Relation]:
         """Yield all relations, sorted."""
@@ -194,13 +195,19 @@ class GraphView(Protocol):
         """Return the ids from which `target` is reachable by one or more relations of `types` (or any)."""
         return closure(target, lambda node_id: self.sources(node_id, *types))
 
+    def _by_field(self, field_name: str) -> Mapping[str, tuple[str, ...]]:
+        ids: dict[str, list[str]] = {}
+        for node in self.nodes.values():
+            ids.setdefault(getattr(node, field_name), []).append(node.id)
+        return {value: tuple(sorted(group)) for value, group in ids.items()}
+
 
 SHOWN_WHOLE: Final = 20
 """Nodes and relations of the largest scene graph whose `repr` shows them."""
 
 
 @dataclass(frozen=True)
-class SceneGraph:
+class SceneGraph(GraphView):
     """The nodes by id, and the relations by source id, of one scene; constructed by `SceneGraph.of`.
 
     `outgoing` has no empty group, and its groups are sorted.
@@ -215,8 +222,7 @@ class SceneGraph:
         by_id: dict[str, Node] = {}
         for node in nodes:
             if node.id in by_id:
-                msg = f"two nodes have the id {node.id!r}; an id is given once a scene"
-                raise InvalidValue(msg)
+                raise InvalidValue(f"two nodes have the id {node.id!r}; an id is given once a scene")
             by_id[node.id] = node
         groups: dict[str, list[Relation]] = {}
         for relation in relations:
@@ -224,25 +230,17 @@ class SceneGraph:
         for group in groups.values():
             group.sort(key=TYPE_AND_TARGET)
             if len({*map(TYPE_AND_TARGET, group)}) < len(group):
-                raise InvalidValue(_repeated(group))
+                twice = next(one for one, next_ in pairwise(group) if one == next_)
+                raise InvalidValue(f"relation {relation_text(twice)} is given twice; leave one out")
         return cls(MappingProxyType(by_id), {source: tuple(group) for source, group in groups.items()})
 
     @classmethod
     def indexed(cls, graph: GraphView) -> SceneGraph:
         """Return a graph of the parts of another, which nobody changes from now on, with its indexes."""
         found = cls(MappingProxyType(graph.nodes), graph.outgoing)
-        found.__dict__.update(_incoming=graph.incoming, _size=graph.size)
-        found.__dict__.update(_by_class=graph.by_class, _by_kind=graph.by_kind, _by_name=graph.by_name)
+        found.__dict__.update(incoming=graph.incoming, size=graph.size)
+        found.__dict__.update(by_class=graph.by_class, by_kind=graph.by_kind, by_name=graph.by_name)
         return found
-
-    @property
-    def size(self) -> int:
-        """The number of nodes and relations."""
-        return self._size
-
-    @cached_property
-    def _size(self) -> int:
-        return len(self.nodes) + sum(map(len, self.outgoing.values()))
 
     @cached_property
     def relations(self) -> frozenset[Relation]:
@@ -257,57 +255,6 @@ class SceneGraph:
         if self.size > SHOWN_WHOLE:
             return f"<SceneGraph of {len(self.nodes):,} nodes and {self.size - len(self.nodes):,} relations>"
         return f"SceneGraph.of({[*self.nodes.values()]}, {[*self.in_order()]})"
-
-    def __contains__(self, node_id: object) -> bool:
-        return node_id in self.nodes
-
-    @property
-    def incoming(self) -> Mapping[str, tuple[Relation, ...]]:
-        """Relations by target id, sorted."""
-        return self._incoming
-
-    @cached_property
-    def _incoming(self) -> Mapping[str, tuple[Relation, ...]]:
-        groups: dict[str, list[Relation]] = {}
-        for relation in self.in_order():
-            groups.setdefault(relation.target, []).append(relation)
-        return {target: tuple(group) for target, group in groups.items()}
-
-    @property
-    def by_class(self) -> Mapping[str, tuple[str, ...]]:
-        """Node ids by class, sorted."""
-        return self._by_class
-
-    @cached_property
-    def _by_class(self) -> Mapping[str, tuple[str, ...]]:
-        return self._by_field("class_")
-
-    @property
-    def by_kind(self) -> Mapping[str, tuple[str, ...]]:
-        """Node ids by kind, sorted."""
-        return self._by_kind
-
-    @cached_property
-    def _by_kind(self) -> Mapping[str, tuple[str, ...]]:
-        return self._by_field("kind")
-
-    @property
-    def by_name(self) -> Mapping[str, tuple[str, ...]]:
-        """Node ids by name, sorted."""
-        return self._by_name
-
-    @cached_property
-    def _by_name(self) -> Mapping[str, tuple[str, ...]]:
-        return self._by_field("name")
-
-    in_order, has, targets, sources = GraphView.in_order, GraphView.has, GraphView.targets, GraphView.sources
-    reached, reaching = GraphView.reached, GraphView.reaching
-
-    def _by_field(self, field_name: str) -> Mapping[str, tuple[str, ...]]:
-        ids: dict[str, list[str]] = {}
-        for node in self.nodes.values():
-            ids.setdefault(getattr(node, field_name), []).append(node.id)
-        return {value: tuple(sorted(group)) for value, group in ids.items()}
 
 
 def closure(start: str, step: Callable[[str], Iterable[str]]) -> set[str]:
@@ -346,8 +293,7 @@ def kind_name(kind: object) -> str:
     """Return `kind` if the registry has it. Raises InvalidValue."""
     if not isinstance(kind, str) or kind not in KINDS:
         hint = did_you_mean(kind[:64], tuple(KINDS)) if isinstance(kind, str) else ""
-        msg = f"kind {shown(kind)} is none of {', '.join(KINDS)}{hint}"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"kind {shown(kind)} is none of {', '.join(KINDS)}{hint}")
     return kind
 
 
@@ -355,8 +301,7 @@ def relation_type(name: object) -> str:
     """Return `name` if it is a valid relation type. Raises InvalidValue."""
     if not isinstance(name, str) or not RELATION_NAME.fullmatch(name):
         hint = did_you_mean(name[:64], tuple(RELATION_TYPES)) if isinstance(name, str) else ""
-        msg = f"relation type {shown(name)} must be UPPER_SNAKE_CASE, ASCII, at most 64 characters{hint}"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"relation type {shown(name)} must be UPPER_SNAKE_CASE, ASCII, at most 64 characters{hint}")
     return name
 
 
@@ -367,7 +312,10 @@ def _with_shared_ids(nodes: Mapping[str, Node], relation: Relation) -> Relation:
     """
     source, target = nodes.get(relation.source), nodes.get(relation.target)
     if source is None or target is None:
-        raise InvalidValue(_dangling(relation, nodes))
+        end = relation.target if source else relation.source
+        raise InvalidValue(
+            f"relation {relation_text(relation)}: no node has the id {end!r}; add it, or leave the relation out"
+        )
     if relation.source is not source.id:
         object.__setattr__(relation, "source", source.id)
     if relation.target is not target.id:
@@ -375,16 +323,6 @@ def _with_shared_ids(nodes: Mapping[str, Node], relation: Relation) -> Relation:
     return relation
 
 
-def _repeated(group: Sequence[Relation]) -> str:
-    """Return the message about a sorted group in which a relation is given twice."""
-    twice = next(one for one, next_ in pairwise(group) if one == next_)
-    return f"relation {_words(twice)} is given twice; leave one out"
-
-
-def _dangling(relation: Relation, nodes: Mapping[str, Node]) -> str:
-    end = relation.target if relation.source in nodes else relation.source
-    return f"relation {_words(relation)}: no node has the id {end!r}; add it, or leave the relation out"
-
-
-def _words(relation: Relation) -> str:
+def relation_text(relation: Relation) -> str:
+    """Format a relation for an error message."""
     return f"{relation.source!r} {relation.type} {relation.target!r}"

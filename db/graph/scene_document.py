@@ -131,8 +131,7 @@ def _file_beside(name: str) -> str:
 
 def _vocabulary(name: str) -> str:
     if not is_known(name):
-        msg = f"{shown(name)} is none of {', '.join(vocabulary_names())}"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"{shown(name)} is none of {', '.join(vocabulary_names())}")
     return current_name(name)
 
 

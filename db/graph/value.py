@@ -136,15 +136,13 @@ def checked(value: object, place: str) -> Value:
     if not isinstance(value, list | tuple):
         return _scalar(value, place)
     if len(value) > LIST_LENGTH:
-        msg = f"{place}: a list of {len(value):,} items; at most {LIST_LENGTH:,} are allowed"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"{place}: a list of {len(value):,} items; at most {LIST_LENGTH:,} are allowed")
     items = tuple(_scalar(item, f"{place}[{i}]") for i, item in enumerate(value))
     if len({type(item) for item in items}) > 1:
         msg = f"{place}: a list must hold values of one type only (1 and 1.0 are two types); make them alike"
         raise InvalidValue(msg)
     if len({item.z is None for item in items if isinstance(item, Point)}) > 1:
-        msg = f"{place}: a list of positions must be all in the plane or all in space; make them alike"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"{place}: a list of positions must be all in the plane or all in space; make them alike")
     return items
 
 
@@ -172,22 +170,18 @@ def label(value: object, place: str, *, longest: int = NAME_LENGTH) -> str:
         return value
     text = _text(value, place, longest)
     if not text:
-        msg = f"{place} is empty; give it at least one character"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"{place} is empty; give it at least one character")
     if not text.isprintable() and _CONTROL.search(text):
-        msg = f"{place}: {shown(text)} holds a control character or line break; remove it"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"{place}: {shown(text)} holds a control character or line break; remove it")
     return text
 
 
 def labels(values: object, place: str) -> tuple[str, ...]:
     """Return states or affordances as a sorted set. Raises InvalidValue naming `place`."""
     if not isinstance(values, list | tuple | set | frozenset):
-        msg = f"{place}: {shown(values)} is no list of text"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"{place}: {shown(values)} is no list of text")
     if len(values) > LIST_LENGTH:
-        msg = f"{place}: a list of {len(values):,} items; at most {LIST_LENGTH:,} are allowed"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"{place}: a list of {len(values):,} items; at most {LIST_LENGTH:,} are allowed")
     if not values:
         return ()
     found = tuple(sorted({label(item, f"{place} item", longest=STATE_LENGTH) for item in values}))
@@ -205,10 +199,9 @@ def property_name(key: object) -> str:
     """Return `key` if it is a valid property name. Raises InvalidValue."""
     if not isinstance(key, str) or not PROPERTY_NAME.fullmatch(key) or key in RESERVED_PROPERTIES:
         reserved = ", ".join(sorted(RESERVED_PROPERTIES))
-        msg = (
+        raise InvalidValue(
             f"{shown(key)} is no property name: use lower_snake_case, ASCII, at most 64 characters, none of {reserved}"
         )
-        raise InvalidValue(msg)
     return key
 
 
@@ -228,8 +221,7 @@ def _coordinate(value: object) -> float:
     if isinstance(value, int) and not isinstance(value, bool) and value in INTEGERS:
         return float(value)
     if not isinstance(value, float) or not math.isfinite(value):
-        msg = f"a position needs finite numbers, not {shown(value)}"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"a position needs finite numbers, not {shown(value)}")
     return float(value)
 
 
@@ -254,15 +246,12 @@ def _scalar(value: object, place: str) -> Scalar:
 
 def _text(value: object, place: str, longest: int) -> str:
     if not isinstance(value, str):
-        msg = f"{place}: {shown(value)} is no text"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"{place}: {shown(value)} is no text")
     if len(value) > longest:
-        msg = f"{place}: {len(value):,} characters; at most {longest:,} are allowed"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"{place}: {len(value):,} characters; at most {longest:,} are allowed")
     if value.isascii():
         return str(value)
     if _LONE_SURROGATE.search(value):
-        msg = f"{place}: {shown(value)} holds half a surrogate pair, which is no character"
-        raise InvalidValue(msg)
+        raise InvalidValue(f"{place}: {shown(value)} holds half a surrogate pair, which is no character")
     text = unicodedata.normalize("NFC", value)
     return text if len(text) <= longest else _text(text, place, longest)

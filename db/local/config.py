@@ -22,39 +22,6 @@ PORT_POLL_S: Final = 0.1
 ADMIN_CLASS: Final = "org.neo4j.cli.AdminTool"
 """Class that `neo4j-admin` runs in a second Java machine; run directly it takes a quarter of the time."""
 
-CONF: Final = """\
-# Overwritten at each start. Other versions know other settings: those that one does not know are warned of in its log.
-server.config.strict_validation.enabled={strict}
-server.default_listen_address={host}
-server.bolt.listen_address={host}:{bolt}
-server.bolt.advertised_address={host}:{bolt}
-server.http.listen_address={host}:{http}
-server.http.advertised_address={host}:{http}
-server.http.x_forward.enabled=false
-
-# Nothing leaves this machine.
-dbms.usage_report.enabled=false
-server.fleet_discovery.enabled=false
-client.allow_telemetry=false
-
-# What Browser does when it has connected.
-browser.post_connect_cmd={browser}
-
-# A query over its memory limit fails alone; the other queries keep the heap.
-server.memory.pagecache.size={page_cache}m
-db.memory.transaction.max={transaction}m
-dbms.memory.transaction.total.max={transactions}m
-
-# Small logs: an empty database takes 70 MB instead of 600.
-db.tx_log.rotation.size=32m
-db.tx_log.rotation.retention_policy=128M size
-db.logs.query.enabled=OFF
-
-# Queries read no files; a stop waits 1 s for connections instead of 10.
-dbms.security.allow_csv_import_from_file_urls=false
-internal.server.bolt.thread_pool_shutdown_wait_time=1s
-"""
-
 JAVA_OPTIONS: Final = (
     "-XX:+IgnoreUnrecognizedVMOptions",  # Java 21, which runs Neo4j 5.26, lacks the last one
     "-XX:+UseSerialGC",  # the least memory and processor time on small heaps
@@ -82,16 +49,21 @@ def transaction_mb(heap_mb: int) -> int:
 
 
 def conf_text(settings: Settings, state: ServerState) -> str:
-    """Return `neo4j.conf` for these settings and ports."""
-    return CONF.format(
-        strict=str(settings.server_jars is None).lower(),
-        host=HOST,
-        bolt=state.bolt,
-        http=state.http,
-        browser=connect_commands(),
-        page_cache=settings.page_cache_mb,
-        transaction=transaction_mb(settings.heap_mb),
-        transactions=settings.heap_mb * 6 // 10,
+    """Return `neo4j.conf` for these settings and ports: the file beside this module, filled in."""
+    return (
+        Path(__file__)
+        .with_name("neo4j.conf")
+        .read_text(encoding="utf-8")
+        .format(
+            strict=str(settings.server_jars is None).lower(),
+            host=HOST,
+            bolt=state.bolt,
+            http=state.http,
+            browser=connect_commands(),
+            page_cache=settings.page_cache_mb,
+            transaction=transaction_mb(settings.heap_mb),
+            transactions=settings.heap_mb * 6 // 10,
+        )
     )
 
 

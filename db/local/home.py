@@ -109,8 +109,7 @@ class ServerHome:
         try:
             return self.password_file.read_text(encoding="utf-8").strip()
         except FileNotFoundError:
-            msg = (
+            raise DatabaseUnavailable(
                 f"the password of the local server is gone; put it back into {self.password_file}, "
                 f"or move {self.neo4j / 'data'} away"
-            )
-            raise DatabaseUnavailable(msg) from None
+            ) from None

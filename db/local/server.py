@@ -210,10 +210,9 @@ def _wait_until_ready(home: ServerHome, state: ServerState) -> None:
             try:
                 database.verify()
             except WrongPassword as error:
-                msg = (
+                raise WrongPassword(
                     f"the local server refuses the password in {home.password_file}; write there what it was changed to"
-                )
-                raise WrongPassword(msg) from error
+                ) from error
             except ServiceError as error:
                 if not error.retryable:
                     raise
@@ -269,8 +268,7 @@ def _uri(state: ServerState) -> str:
 
 def _check_platform() -> None:
     if sys.platform == "win32":
-        msg = f"the local server runs on Linux and macOS; on Windows use WSL, or {ALTERNATIVES}"
-        raise DatabaseUnavailable(msg)
+        raise DatabaseUnavailable(f"the local server runs on Linux and macOS; on Windows use WSL, or {ALTERNATIVES}")
 
 
 def _text(file: Path) -> str:

@@ -180,11 +180,10 @@ def checked_new_name(name: str, role: Role) -> str:
     """
     own = checked_name(name.removesuffix(BELIEF_SUFFIX) if role == "belief" else name)
     if RESERVED.search(own):
-        msg = (
+        raise InputError(
             f"{name!r} can't name a new scene: names that end in @belief are of beliefs, those that end in @ and a "
             "number or a time are of earlier states; choose another name"
         )
-        raise InputError(msg)
     for why in _misleading(own):
         raise InputError(f"{name!r} can't name a new scene: {why}; choose another name")
     return name
@@ -210,8 +209,7 @@ def _misleading(name: str) -> Iterator[str]:
 def checked_name(name: str) -> str:
     """Return `name` if it is a valid scene name. Raises InputError."""
     if not name or len(name) > SCENE_NAME_LENGTH or not name.isprintable() or name != name.strip():
-        msg = (
+        raise InputError(
             f"{name[:60]!r} can't name a scene: use 1 to {SCENE_NAME_LENGTH} printable characters, no blank at the ends"
         )
-        raise InputError(msg)
     return name

@@ -205,11 +205,10 @@ def _forgetting(text: str) -> Delta:
 def check_version(version: int, expected: int | None) -> None:
     """Raise ConflictError if a scene is not at the version that is `expected`, if any."""
     if expected not in {None, version}:
-        msg = (
+        raise ConflictError(
             f"the scene is at version {version}, not {expected}; "
             "look at what changed since (`scenecypher history`) and decide anew"
         )
-        raise ConflictError(msg)
 
 
 def plan_write(scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Intent) -> WritePlan:

@@ -68,8 +68,7 @@ def translate_driver_errors(uri: str, limit: str) -> Iterator[None]:
     except OSError as error:
         raise _of_socket(error, uri, limit) from error
     except ConfigurationError as error:
-        msg = f"{uri} can't be used: {first_line(error)}; correct NEO4J_URI"
-        raise DatabaseUnavailable(msg) from error
+        raise DatabaseUnavailable(f"{uri} can't be used: {first_line(error)}; correct NEO4J_URI") from error
 
 
 def is_memory_limit(error: Neo4jError) -> bool:

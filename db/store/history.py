@@ -187,8 +187,7 @@ def plan_redo(latest: Iterable[Event]) -> Revert:
             first, last = min(event.undoes), max(event.undoes)
             what = str(first) if first == last else f"{first} to {last}"
             return Revert(invert(event.delta), (event.version,), f"redo {what}")
-    msg = "nothing to redo: the latest change is no undo; `scenecypher history` shows what there is"
-    raise NothingToRedo(msg)
+    raise NothingToRedo("nothing to redo: the latest change is no undo; `scenecypher history` shows what there is")
 
 
 def inverse_of(log: Iterable[Event]) -> Delta:
@@ -201,8 +200,7 @@ def _plan_undo_to(latest: Iterable[Event], to: int) -> Revert:
     last = next(events, None)
     newest = last.version if last else 0
     if last is None or not 0 <= to < newest:
-        msg = f"can't undo to version {to}: the scene has versions 0 to {newest}, and is at {newest}"
-        raise InputError(msg)
+        raise InputError(f"can't undo to version {to}: the scene has versions 0 to {newest}, and is at {newest}")
     later = [last, *takewhile(lambda event: event.version > to, events)][::-1]
     return Revert(inverse_of(later), tuple(event.version for event in later), f"undo to version {to}")
 

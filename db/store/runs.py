@@ -173,8 +173,7 @@ def find_run(database: Database, number: int) -> RunInfo:
     """Return a run. Raises InputError if there is none of this number."""
     record = database.row(FIND_RUN, {"number": number})
     if record is None:
-        msg = f"there is no run {number}; `scenecypher runs list` shows those that are kept"
-        raise InputError(msg)
+        raise InputError(f"there is no run {number}; `scenecypher runs list` shows those that are kept")
     return _info_of(record["r"])
 
 

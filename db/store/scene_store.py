@@ -169,8 +169,7 @@ class SceneStore:
         found = rewind.find_at(self.database, name)
         checked_new_name(to, (found.scene if isinstance(found, SceneAt) else found).role)
         if catalog.lookup_scene(self.database, to) is not None:
-            msg = f"a scene named {to!r} exists; delete it first or choose another name"
-            raise InputError(msg)
+            raise InputError(f"a scene named {to!r} exists; delete it first or choose another name")
         return self._copy(name, to, progress=progress)
 
     def redeclare(self, scene: SceneInfo, *, vocabulary: str, declared: Declared, actor: str = "person") -> SceneInfo:
@@ -446,8 +445,7 @@ class SceneStore:
         except (DatabaseUnavailable, QueryTimeout) as error:
             if unanswered is None:
                 raise
-            msg = f"{error}; ask again, the work may be done or not"
-            raise CommitUnknown(msg, retryable=True) from unanswered
+            raise CommitUnknown(f"{error}; ask again, the work may be done or not", retryable=True) from unanswered
 
     def _write(self, work: Callable[[ManagedTransaction], Committed]) -> Committed:
         """Run a commit; after a lost answer to COMMIT run it again, which the action id makes safe."""
@@ -506,11 +504,10 @@ def _header(scene: ImportedScene) -> Header:
 def _check_may_replace(known: SceneInfo, why: str, *, replaces: bool) -> None:
     """Raise InputError if replacing a scene ends a history and nobody has asked for it."""
     if known.version and not replaces:
-        msg = (
+        raise InputError(
             f"{known.name} would be replaced by another scene ({why}), which ends its history of {known.version:,} "
             "versions; have it replaced (`--replace`), or import this one under another name"
         )
-        raise InputError(msg)
 
 
 def _declaration(before: SceneInfo, vocabulary: str, declared: Declared) -> str:

@@ -101,11 +101,10 @@ def current_form(database: Database, *, newest: int = FORM) -> int:
     if number is None:
         return 0 if has_scenes else newest
     if number > newest:
-        msg = (
+        raise DatabaseUnavailable(
             f"the database at {database.address.uri} has form {number}, written by a newer SceneCypher; this one knows "
             f"forms up to {newest}: upgrade it (`pip install --upgrade scenecypher`)"
         )
-        raise DatabaseUnavailable(msg)
     return number
 
 

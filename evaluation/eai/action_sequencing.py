@@ -1,17 +1,16 @@
 """Action sequencing: recorded plans, each executed in a scene of the database and checked against its task's goals.
 
 As published, a plan equal to the human program counts as executed but not as successful, by an oversight of the
-original; the `corrected` figures count what it achieves. The original tries action goals in an order that follows
-Python's set order, so the smallest and the largest success over all orders are reported.
+original. The original tries action goals in an order that follows Python's set order, so the smallest and the largest
+success over all orders are reported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import permutations
-from typing import Final, TypeAlias
+from itertools import accumulate, permutations
+from typing import Any, Final, TypeAlias
 
 from scenecypher.db.graph.delta import Delta, apply
 from scenecypher.db.graph.scene import SceneGraph
@@ -23,22 +22,19 @@ from scenecypher.evaluation.eai.scoring import (
     INTERRUPTED,
     Figures,
     Judgement,
-    goal_figures,
+    met_share,
     outcome_figures,
     percent_cell,
     unexecuted_judgement,
-    value_cell,
 )
 from scenecypher.evaluation.eai.tasks import (
     TaskGoals,
-    TaskScenePool,
     TaskStart,
-    all_task_ids,
-    count_relation_goals,
+    leased_task,
+    task_entries,
     task_goals,
     task_start,
 )
-from scenecypher.evaluation.run_result import bootstrap
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.task import ActionGoal
 from scenecypher.importers.virtualhome_format import source_id
@@ -73,11 +69,16 @@ class PlanExecution:
         """Execute the steps until one fails and return True if none did; steps already satisfied are skipped."""
         simulator = Simulator(self.store, self.scene, actor=ACTOR, pick_node=first_in_set_order)
         for planned in plan:
-            mistake = self._step(simulator, planned)
-            if mistake is not None:
-                self.mistakes.append(mistake)
-                if mistake != SKIPPABLE:
+            try:
+                step = next(simulator.act(str(planned.call)))
+            except (Infeasible, UnknownReference) as refused:
+                self.mistakes.append(mistake_of(refused, self.graphs()))
+                if self.mistakes[-1] != SKIPPABLE:
                     return False
+            else:
+                self.executed.append(planned)
+                self.deltas.append(step.delta)
+                self.version = step.version
         return True
 
     def savepoint(self) -> Savepoint:
@@ -92,21 +93,7 @@ class PlanExecution:
 
     def graphs(self) -> Iterator[SceneGraph]:
         """Yield the graphs from the start to the current one."""
-        graph = self.start
-        yield graph
-        for delta in self.deltas:
-            graph = apply(graph, delta)
-            yield graph
-
-    def _step(self, simulator: Simulator, planned: GroundedStep) -> Mistake | None:
-        try:
-            step = next(simulator.act(str(planned.call)))
-        except (Infeasible, UnknownReference) as refused:
-            return mistake_of(refused, self.graphs())
-        self.executed.append(planned)
-        self.deltas.append(step.delta)
-        self.version = step.version
-        return None
+        return accumulate(self.deltas, apply, initial=self.start)
 
 
 def first_in_set_order(nodes: Iterable[str]) -> str | None:
@@ -125,24 +112,20 @@ def count_met_goals(words: Sequence[str], goals: Sequence[Sequence[str]]) -> int
     """
     position = 0
     for number, choice in enumerate(goals):
-        found = next((place for one in choice if (place := _find_word(words, one, position)) is not None), None)
+        later = range(position, len(words))
+        found = next((place for one in choice for place in later if one.upper() in words[place]), None)
         if found is None:
             return number
         position = found + 1
     return len(goals)
 
 
-def _find_word(words: Sequence[str], word: str, at: int) -> int | None:
-    return next((place for place in range(at, len(words)) if word.upper() in words[place]), None)
-
-
 GoalRange: TypeAlias = tuple[int, int]
 """Smallest and largest number of goals met."""
 
-ERRORS: Final = (
-    *("parsing", "hallucination", "arguments"),
-    *("wrong_order", "missing_step", "affordance", "unseen_object"),
-)
+UNEXECUTED: Final = ("parsing", "hallucination", "arguments")
+"""Outcomes of a plan of which nothing is executed."""
+ERRORS: Final = (*UNEXECUTED, "wrong_order", "missing_step", "affordance")
 """Errors that end a plan."""
 
 
@@ -150,11 +133,12 @@ class ActionScorer:
     """Scorer of the 305 tasks with at most one relation goal, counted as in the original."""
 
     def __init__(self, pool: WorldPool | None = None) -> None:
-        self._scenes = TaskScenePool(pool)
+        self._pool = pool or WorldPool()
 
     def task_ids(self) -> Sequence[str]:
         """Return the tasks with at most one relation goal. Raises InputError, ServiceError without `eai-eval`."""
-        return tuple(task_id for task_id in all_task_ids() if count_relation_goals(task_id) < 2)
+        goals = {task_id: {*entry.vh_goal.goal} for task_id, entry in task_entries().items()}
+        return tuple(it for it in goals if sum(fact.relation_type is not None for fact in goals[it]) < 2)
 
     def score(self, task_id: str, output: str | None) -> Judgement:
         """Judge one plan: its first fatal mistake, the goals that hold at the end, and success by order of actions."""
@@ -167,31 +151,28 @@ class ActionScorer:
         return self._execute(task_id, start, wanted, plan)
 
     def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
-        """Return one model's figures; all but the `corrected` ones are counted as in the original.
+        """Return one model's figures, all of which are shares, counted as in the original.
 
         An interrupted sample counts as a failure without a class.
         """
-        count = len(judged)
-        as_published = [_without_met_goals(one) if one["human"] else one for one in judged]
-        figures = outcome_figures(judged, ("executed", *ERRORS))
-        for reading, rows in (("success", as_published), ("corrected", judged)):
-            for order, name in enumerate(("least", "most")):
-                figures[f"{reading}_{name}"] = percent_cell(sum(meets_all_goals(one, order) for one in rows), count)
-        extra = [one["additional_step"] for one in as_published]
-        rate = sum(extra) / count if count else None  # needless steps per task, possibly over 1
-        interval = partial(bootstrap, extra) if "additional_step" in intervals else None
-        figures["additional_step"] = value_cell(rate, count, interval)
-        figures["human"] = percent_cell(sum(one["human"] for one in judged), count)
-        least, most = (
-            goal_figures(as_published),
-            goal_figures(as_published, at=-2),
-        )  # by the worst and by the best order
-        for name in ("action_goals", "goals"):
-            figures |= {f"{name}_least": least.pop(name), f"{name}_most": most.pop(name)}
-        return figures | least
+        del intervals
+        rows, count = [_without_met_goals(one) if one["human"] else one for one in judged], len(judged)
+        return {
+            **outcome_figures(judged, ("executed", *ERRORS)),
+            "success_least": percent_cell(sum(meets_all_goals(one) for one in rows), count),
+            "success_most": percent_cell(sum(meets_all_goals(one, 1) for one in rows), count),
+            "state_goals": met_share(rows, "states"),
+            "relation_goals": met_share(rows, "relations"),
+            "action_goals_most": met_share(rows, "actions", at=-2),
+        }
+
+    def outcome(self, judged: Judgement) -> tuple[str, bool]:
+        """Return an output's outcome, and whether it met all goals by the best order."""
+        done = meets_all_goals(judged, 1)
+        return ("goal_missed" if judged["outcome"] == "executed" and not done else judged["outcome"]), done
 
     def _execute(self, task_id: str, start: TaskStart, wanted: TaskGoals, plan: tuple[GroundedStep, ...]) -> Judgement:
-        with self._scenes.lease(task_id) as (store, scene):
+        with leased_task(self._pool, task_id) as (store, scene):
             execution = PlanExecution(store, scene, start.graph)
             executed = execution.execute(plan)
             met = wanted.count_met(store, scene)
@@ -220,32 +201,12 @@ def is_human_program(plan: Sequence[GroundedStep], start: TaskStart) -> bool:
 
 def meets_all_goals(one: Judgement, order: int = 0) -> bool:
     """Check that all goals are met, by the worst (0) or the best (1) order of actions, even if the plan failed."""
-    graph = all(one[kind][0] == one[kind][1] for kind in ("states", "relations"))
-    return bool(
-        one["outcome"] not in _NOT_EXECUTED
-        and graph
-        and one["actions"][order] == one["actions"][2]
-        and not one.get("void")
-    )
+    goals: list[list[int]] = [one["states"], one["relations"], one["actions"][order:]]
+    is_counted = one["outcome"] not in {*UNEXECUTED, INTERRUPTED} and not one.get("void")
+    return is_counted and all(met[0] == met[-1] for met in goals)
 
 
-_NOT_EXECUTED: Final = ("parsing", "hallucination", "arguments", INTERRUPTED)
-
-
-def sequence_outcome(found: Judgement) -> tuple[str, bool]:
-    """Return an output's outcome, and whether it met all goals by the best order."""
-    done = meets_all_goals(found, 1)
-    return ("goal_missed" if found["outcome"] == "executed" and not done else found["outcome"]), done
-
-
-def _without_met_goals(one: Judgement) -> Judgement:
+def _without_met_goals(one: Judgement) -> dict[str, Any]:
     """Return the judgement of a human program as the original counts it: no goal is checked."""
-    states, relations, actions = one["states"][1], one["relations"][1], one["actions"][2]
-    return {
-        **one,
-        "void": True,
-        "additional_step": 0,
-        "states": [0, states],
-        "relations": [0, relations],
-        "actions": [0, 0, actions],
-    }
+    unmet = {kind: [0] * (len(one[kind]) - 1) + one[kind][-1:] for kind in ("states", "relations", "actions")}
+    return {**one, "void": True, **unmet}

@@ -11,17 +11,10 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Any, Final, TypeAlias
 
-from scenecypher.evaluation.eai.scoring import (
-    ConfusionCounts,
-    Figures,
-    Judgement,
-    Metric,
-    grouped_f1_figures,
-    percent_cell,
-)
+from scenecypher.evaluation.eai.scoring import Figures, Judgement, Metric, f1_figures
 from scenecypher.evaluation.eai.tasks import task_entries, task_start
 from scenecypher.importers.virtualhome import task_order
 
@@ -63,14 +56,12 @@ def gold_goals(task_id: str) -> GoldGoals:
     )
 
 
-KINDS: Final = ("node", "edge", "action")
-LISTS: Final[Mapping[str, str]] = {"node": "node goals", "edge": "edge goals", "action": "action goals"}
-"""Key in an output for each kind."""
 KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "node": ("name", "state"),
     "edge": ("from_name", "relation", "to_name"),
     "action": ("action",),
 }
+"""Keys of a goal of each kind; its list in an output is called ``node goals``, and so on."""
 MAX_CHARACTERS: Final = 100_000
 """Characters that an output may have; recorded ones have at most 3,000."""
 
@@ -83,49 +74,36 @@ class GoalScorer:
         return goal_task_ids()
 
     def score(self, task_id: str, output: str | None) -> Judgement:
-        """Count hits, false alarms and misses by kind in both ways, goals with unknown objects, and malformed goals."""
+        """Count hits, false alarms and misses by kind in both ways."""
         return judge_goals(gold_goals(task_id), output)
 
     def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
-        """Return precision, recall and F1 by kind and in total."""
-        figures: Figures = {}
-        for prefix in ("", "strict_"):
-            keys = {kind: (prefix + kind,) for kind in KINDS}
-            groups = {**keys, "all": [prefix + kind for kind in KINDS]}
-            figures |= grouped_f1_figures(judged, groups, partial(_figure, prefix), intervals=intervals)
-        predicted = sum(ConfusionCounts(*one[f"strict_{kind}"]).predicted for one in judged for kind in KINDS)
-        return figures | {
-            "unparsed": percent_cell(sum(not one["parsed"] for one in judged), len(judged)),
-            "unknown_objects": percent_cell(sum(one["unknown"] for one in judged), predicted),
-            "malformed_goals": percent_cell(sum(one["malformed"] for one in judged), predicted),
-        }
+        """Return precision, recall and F1 in total, in the strict way also by kind."""
+        figures = f1_figures(judged, KEYS, "all_{}".format, intervals=intervals)
+        for kind in KEYS:
+            figures |= f1_figures(judged, [f"strict_{kind}"], f"strict_{kind}_{{}}".format, intervals=intervals)
+        return figures | f1_figures(judged, [f"strict_{kind}" for kind in KEYS], _strict_name, intervals=intervals)
+
+    def outcome(self, judged: Judgement) -> tuple[str, bool]:
+        """Return an output's outcome, and whether no goal is wrong or missed."""
+        exact = judged["parsed"] and not any(sum(judged[f"strict_{kind}"][1:]) for kind in KEYS)
+        return ("inexact" if judged["parsed"] else "unread"), exact
+
+
+def _strict_name(part: Metric) -> str:
+    return "strict_f1" if part == "f1" else f"strict_all_{part}"
 
 
 def judge_goals(wanted: GoldGoals, output: str | None) -> Judgement:
     """Return the judgement of one output; see GoalScorer.score."""
     found = None if output is None else parse_goals(output)
-    sizes = {"node": len(wanted.nodes), "edge": len(wanted.edges), "action": len(wanted.actions)}
-    if found is None:
-        missed = {f"strict_{kind}": [0, 0, size] for kind, size in sizes.items()}
-        return {"parsed": False, **{kind: [0, 0, 0] for kind in KINDS}, **missed, "unknown": 0, "malformed": 0}
-    tallies = {kind: Counter(_verdicts(kind, found.get(LISTS[kind], []), wanted)) for kind in KINDS}
-    met = {kind: [one[it] for it in one if not isinstance(it, str)] for kind, one in tallies.items()}
-    return {
-        "parsed": True,
-        **{kind: [sum(met[kind]), one["alarm"], sizes[kind] - sum(met[kind])] for kind, one in tallies.items()},
-        **{
-            f"strict_{kind}": [len(met[kind]), one.total() - len(met[kind]), sizes[kind] - len(met[kind])]
-            for kind, one in tallies.items()
-        },
-        "unknown": sum(one["unknown"] for one in tallies.values()),
-        "malformed": sum(one["malformed"] for one in tallies.values()),
-    }
-
-
-def goal_outcome(found: Judgement) -> tuple[str, bool]:
-    """Return an output's outcome, and whether no goal is wrong or missed."""
-    exact = found["parsed"] and not any(sum(found[f"strict_{kind}"][1:]) for kind in KINDS)
-    return ("inexact" if found["parsed"] else "unread"), exact
+    judged: dict[str, Any] = {"parsed": found is not None}
+    for kind, gold in zip(KEYS, (wanted.nodes, wanted.edges, wanted.actions), strict=True):
+        verdicts = Counter(_verdicts(kind, (found or {}).get(f"{kind} goals", []), wanted))
+        met = [count for verdict, count in verdicts.items() if not isinstance(verdict, str)]
+        judged[kind] = [0, 0, 0] if found is None else [sum(met), verdicts["alarm"], len(gold) - sum(met)]
+        judged[f"strict_{kind}"] = [len(met), verdicts.total() - len(met), len(gold) - len(met)]
+    return judged
 
 
 def parse_goals(output: str) -> Mapping[str, Any] | None:
@@ -142,44 +120,26 @@ def parse_goals(output: str) -> Mapping[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _figure(prefix: str, group: str, part: Metric) -> str:
-    """Return the name of a figure."""
-    return f"{prefix}f1" if prefix and (group, part) == ("all", "f1") else f"{prefix}{group}_{part}"
-
-
 def _verdicts(kind: str, goals: Any, wanted: GoldGoals) -> Iterator[GoldGoal | str]:
-    """Yield of each goal the gold goal that it meets, or what is wrong with it."""
-    for goal in _distinct(goals):
+    """Yield of each distinct goal the gold goal that it meets, "alarm", or "left out", as the original leaves it out.
+
+    A value that is no list is one malformed item.
+    """
+    items = goals if isinstance(goals, list) else [goals]
+    for goal in {json.dumps(item, sort_keys=True): item for item in items}.values():
         if goal in ({}, [], ""):
             continue
-        words = _words(kind, goal)
-        if words is None:
-            yield "malformed"
-        elif kind != "action" and not {words[0], words[-1 if kind == "edge" else 0]} <= wanted.ids.keys():
-            yield "unknown"
+        words = [goal.get(key) for key in KEYS[kind]] if isinstance(goal, dict) else [None]
+        named = words[:1] if kind == "node" else words[::2] if kind == "edge" else []
+        if not all(isinstance(word, str) for word in words) or not {*named} <= wanted.ids.keys():
+            yield "left out"
         else:
             yield _met_goal(kind, words, wanted) or "alarm"
 
 
-def _distinct(goals: Any) -> Iterator[Any]:
-    """Yield each distinct item once, as the original does; a value that is no list is one malformed item."""
-    items = goals if isinstance(goals, list) else [goals]
-    seen = {json.dumps(item, sort_keys=True): item for item in items}
-    yield from seen.values()
-
-
-def _words(kind: str, goal: Any) -> tuple[str, ...] | None:
-    if not isinstance(goal, dict):
-        return None
-    words = KEYS[kind]
-    found = tuple(word for word in map(goal.get, words) if isinstance(word, str))
-    return found if len(found) == len(words) else None
-
-
-def _met_goal(kind: str, words: tuple[str, ...], wanted: GoldGoals) -> GoldGoal | None:
+def _met_goal(kind: str, words: Sequence[Any], wanted: GoldGoals) -> GoldGoal | None:
     """Return the gold goal that the words state, None if there is none; of actions, the first with this alternative."""
     if kind == "action":
         return next((group for group in wanted.actions if words[0].upper() in group), None)
-    at = (0, 2) if kind == "edge" else (0,)
-    goal = tuple(wanted.ids[word] if place in at else word for place, word in enumerate(words))
+    goal = tuple(word if place == 1 else wanted.ids[word] for place, word in enumerate(words))
     return goal if goal in (wanted.nodes if kind == "node" else wanted.edges) else None

@@ -60,17 +60,20 @@ def ground_plan(output: str, objects: Mapping[str, Mapping[int, str]]) -> tuple[
     try:
         pairs = [*_pairs(output)]
     except (ValueError, RecursionError):
-        return Unreadable("parsing", "what stands in a step's brackets is no JSON list")
+        pairs = []
     if not pairs:
-        return Unreadable("parsing", "no step can be read")
+        return Unreadable("parsing", "no step can be read, or what stands in one's brackets is no JSON list")
     unknown = next((word for word, _ in pairs if word.upper() not in ACTIONS), None)
     if unknown is not None:
         return Unreadable("hallucination", f"there is no action {unknown[:60]!r}")
-    try:
-        ids = [_object_ids(named, objects) for _, named in pairs]
-    except _UnknownObject as error:
-        return Unreadable("hallucination", f"no object of the task is called {error}")
-    return _build_steps([word for word, _ in pairs], ids)
+    ids = [_object_ids(named, objects) for _, named in pairs]
+    if lost := next((it for it in ids if isinstance(it, str)), None):
+        return Unreadable("hallucination", f"no object of the task is called {lost}")
+    steps = [(word, *ACTIONS[word.upper()], arguments) for (word, _), arguments in zip(pairs, ids, strict=True)]
+    for word, _, number, arguments in steps:
+        if len(arguments) != number:
+            return Unreadable("arguments", f"{word} takes {number} objects, not {len(arguments)}")
+    return tuple(GroundedStep(word.upper(), ActionCall(name, tuple(arguments))) for word, name, _, arguments in steps)
 
 
 def _pairs(output: str) -> Iterator[tuple[str, list[Any]]]:
@@ -79,12 +82,8 @@ def _pairs(output: str) -> Iterator[tuple[str, list[Any]]]:
         yield word, json.loads(listed)
 
 
-class _UnknownObject(Exception):
-    """A step names an object that the task does not have."""
-
-
-def _object_ids(named: Sequence[Any], objects: Mapping[str, Mapping[int, str]]) -> tuple[str, ...]:
-    """Return the ids of the nodes that a step names, by class alone or by class and number. Raises _UnknownObject."""
+def _object_ids(named: Sequence[Any], objects: Mapping[str, Mapping[int, str]]) -> list[str] | str:
+    """Return the ids of the nodes that a step names, by class alone or by class and number; or a name of none."""
     with_numbers = len(named) % 2 == 0 and any(parse_object_number(item) is not None for item in named[1::2])
     wanted = list(zip(named[::2], named[1::2], strict=True)) if with_numbers else [(name, None) for name in named]
     ids: list[str] = []
@@ -92,9 +91,9 @@ def _object_ids(named: Sequence[Any], objects: Mapping[str, Mapping[int, str]]) 
         numbered = objects.get(name, {}) if isinstance(name, str) else {}
         key = max(numbered, default=None) if number is None else parse_object_number(number)
         if key is None or key not in numbered:
-            raise _UnknownObject(str(name if number is None else f"{name} {number}")[:60])
+            return str(name if number is None else f"{name} {number}")[:60] or "nothing"
         ids.append(numbered[key])
-    return tuple(ids)
+    return ids
 
 
 def parse_object_number(item: Any) -> int | None:
@@ -102,16 +101,6 @@ def parse_object_number(item: Any) -> int | None:
     if isinstance(item, str) and item.isascii() and item.isdecimal() and len(item) < 18:
         return int(item)
     return item if isinstance(item, int) and not isinstance(item, bool) else None
-
-
-def _build_steps(words: Sequence[str], ids: Sequence[tuple[str, ...]]) -> tuple[GroundedStep, ...] | Unreadable:
-    plan: list[GroundedStep] = []
-    for word, arguments in zip(words, ids, strict=True):
-        operator, number = ACTIONS[word.upper()]
-        if len(arguments) != number:
-            return Unreadable("arguments", f"{word} takes {number} objects, not {len(arguments)}")
-        plan.append(GroundedStep(word.upper(), ActionCall(operator, arguments)))
-    return tuple(plan)
 
 
 Expansions: TypeAlias = tuple[tuple[GroundedStep, ...], ...]

@@ -1,6 +1,7 @@
-"""The experiment `ssc`: the Embodied Agent Interface's tasks, decoded greedily and by Structured Self-Consistency.
+"""The experiment `ssc`: models asked for the Embodied Agent Interface's tasks, greedily and by Self-Consistency.
 
-`inspect eval evaluation/eai/live.py --model PROVIDER/NAME -T task_name=goal`, or `scenecypher eval ssc`.
+`inspect eval evaluation/eai/live.py --model PROVIDER/NAME -T task_name=goal`, or `scenecypher eval ssc`. The table has
+a row for each prompt and method, beside the paper's Tables 1 to 5.
 """
 
 from __future__ import annotations
@@ -8,31 +9,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from inspect_ai import Task, task
-from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
-from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.dataset import Sample
+from inspect_ai.log import EvalLog
+from inspect_ai.scorer import Score, mean
+from inspect_ai.solver import TaskState
 
 from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import Message, Model, Request
-from scenecypher.errors import InputError, did_you_mean
-from scenecypher.evaluation.attempts import attempt, attempt_asking
-from scenecypher.evaluation.eai.scoring import Judgement
-from scenecypher.evaluation.eai.task_table import EAI_TASKS
-from scenecypher.evaluation.options import Names, split_names, take_spread
-from scenecypher.evaluation.prompt_version import METADATA_KEY
+from scenecypher.errors import InputError
+from scenecypher.evaluation.attempts import measured_task
+from scenecypher.evaluation.eai.scoring import Judgement, OutputScorer, interrupted_judgement, percent_cell
+from scenecypher.evaluation.eai.task_table import EAI_TASKS, EaiTask
+from scenecypher.evaluation.measures import change_table
+from scenecypher.evaluation.options import Names, select_names, split_names, take_spread
+from scenecypher.evaluation.published import data_columns, data_table, published_rows, table_settings
 from scenecypher.evaluation.replies import LIVE, MeteredModel, ModelSource
-from scenecypher.evaluation.ssc.prompts import (
-    PromptForm,
-    SscConfig,
-    fetch_recordings,
-    load_prompts,
-    own_prompts_version,
-)
+from scenecypher.evaluation.result import Cell, ExperimentResult, Row, Table, TableSetting, Trial
+from scenecypher.evaluation.run_result import LoggedSample, Run, group_by
+from scenecypher.evaluation.ssc.prompts import PromptForm, Prompts, fetch_recordings, load_prompts, own_prompts_version
 from scenecypher.evaluation.ssc.voting import SAMPLES, TEMPERATURE, is_decided, vote_on_forms
-from scenecypher.planner.sessions.setup import NoModel
 from scenecypher.settings import Settings
 
 Method: TypeAlias = Literal["greedy", "ssc", "ssc-early", "ssc-filter"]
@@ -42,11 +40,19 @@ PAPER: Final = frozenset({"greedy", "ssc"})
 
 
 VERSION: Final = 3
-OUTPUT: Final = "got"
+SCORER: Final = "judged"
 PAPER_METHODS: Final = "greedy,ssc"
 PAPER_PROMPTS: Final = "eai,paper-content"
 EXECUTED: Final = ("executed", "correct", "goal_missed", True)
 """Values of a judgement's ``outcome`` or ``plan`` that mean that a simulator executed the output."""
+
+
+class SscConfig(NamedTuple):
+    """Task, scorer of outputs, and prompts by form, shared by all samples of the experiment."""
+
+    task: EaiTask
+    scorer: OutputScorer
+    prompts: Mapping[str, Prompts]
 
 
 @task
@@ -69,59 +75,41 @@ def ssc(
     prompts of goal interpretation; by default it is downloaded once. `limit` and `seed` choose tasks as `take_spread`
     does, each with all its rows. Raises InputError.
     """
-    chosen = EAI_TASKS[_check_name(task_name, tuple(EAI_TASKS))]
-    forms = tuple(_check_name(form, get_args(PromptForm)) for form in split_names(prompt_forms))
-    chosen_methods = tuple(_check_name(method, get_args(Method)) for method in split_names(methods))
-    sizes = tuple(map(_size, split_names(str(samples) if isinstance(samples, int) else samples)))
-    wheel = _wheel(recordings) if chosen.prompts_in_wheel else None
-    prompts_by_form = {form: load_prompts(chosen, form, wheel=wheel) for form in forms}
-    bench = SscConfig(chosen, chosen.make_scorer(), prompts_by_form, ModelSource(replies, record=record))
-    return Task(
-        dataset=MemoryDataset(
-            [
-                sample
-                for task_id in take_spread(_prompted(bench), limit, seed)
-                for sample in _samples(bench, task_id, chosen_methods, sizes)
-            ],
-            name=f"ssc-{chosen.name}",
-        ),
-        solver=ask_model(bench),
-        scorer=judge_sample(bench),
+    (named,) = select_names("task of this experiment", [task_name], tuple(EAI_TASKS))
+    chosen = EAI_TASKS[named]
+    forms: tuple[PromptForm, ...] = select_names("prompt", prompt_forms, get_args(PromptForm))
+    ways = [*_ways(select_names("method", methods, get_args(Method)), samples)]
+    wheel = (Path(recordings) if recordings else _wheel()) if chosen.prompts_in_wheel else None
+    source = ModelSource(replies, record=record)
+    bench = SscConfig(chosen, chosen.make_scorer(), {form: load_prompts(chosen, form, wheel=wheel) for form in forms})
+    prompted = [it for it in bench.scorer.task_ids() if any(it in shown.texts for shown in bench.prompts.values())]
+
+    def work(state: TaskState, model: Model) -> dict[str, Any]:
+        found = _run_method(bench, state.metadata, model)
+        state.output.completion = found["output"] or ""
+        return found
+
+    return measured_task(
+        f"ssc-{chosen.name}",
+        [it for task_id in take_spread(prompted, limit, seed) for it in _samples(bench, task_id, ways)],
+        work=work,
+        judge=partial(_judge, bench),
+        found="got",
+        scored=SCORER,
+        metrics=[mean()],
         version=VERSION,
-        metadata={METADATA_KEY: own_prompts_version(forms)},
-        fail_on_error=False,
+        prompts=own_prompts_version(forms),
+        replies=lambda _: source,
     )
 
 
-@solver(name="answer")
-def ask_model(bench: SscConfig) -> Solver:
-    """Run the method of the sample's row in a worker thread and store its output in the sample's metadata."""
-
-    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the method calls the model
-        run = partial(_run_method, bench, state.metadata)
-        state.metadata[OUTPUT] = await attempt_asking(state, bench.replies, run, reference=NoModel())
-        state.output.completion = state.metadata[OUTPUT]["output"] or ""
-        return state
-
-    return solve
-
-
-@scorer(metrics=[mean()], name="judged")
-def judge_sample(bench: SscConfig) -> Scorer:
+def _judge(bench: SscConfig, state: TaskState, found: dict[str, Any]) -> Score:
     """Score the paper's measure (F1, or success); the task scorer's judgement is in the metadata."""
-
-    async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the task's scorer knows the gold
-        output, task_id = state.metadata[OUTPUT], str(state.metadata["task"])
-        judgement = await attempt(state, partial(bench.scorer.score, task_id, output["output"]))
-        figures = {key: value for key, value in output.items() if key not in {"output", "replies"}}
-        fits = output["output"] is not None and output["valid"] > 0
-        return Score(
-            value=bench.task.ssc_score(bench.scorer, judgement),
-            answer=output["output"] or "",
-            metadata={"judgement": dict(judgement), "fits": fits, **figures},
-        )
-
-    return score
+    output, figures = found["output"], {key: value for key, value in found.items() if key not in {"output", "replies"}}
+    judgement = dict(bench.scorer.score(str(state.metadata["task"]), output))
+    fits = output is not None and found["valid"] > 0
+    value = bench.task.ssc_score(bench.scorer, judgement)
+    return Score(value=value, answer=output or "", metadata={"judgement": judgement, "fits": fits, **figures})
 
 
 def _run_method(bench: SscConfig, metadata: Mapping[str, Any], model: Model) -> dict[str, Any]:
@@ -143,9 +131,7 @@ def _run_method(bench: SscConfig, metadata: Mapping[str, Any], model: Model) -> 
         "valid": sum(form(one) is not None for one in samples),
         "votes": 0 if is_greedy else found.votes,
         "forms": 0 if is_greedy else found.forms,
-        "tokens": metered.usage.total_tokens,
-        "source": metered.source,
-        "model": metered.model_name,
+        **metered.cost,
     }
 
 
@@ -166,33 +152,136 @@ def _reply(metered: MeteredModel, messages: tuple[Message, ...], temperature: fl
     return clean_reply(metered.reply(Request(messages, temperature=temperature)).text)
 
 
-def _prompted(bench: SscConfig) -> Iterator[str]:
-    """Yield the tasks that have a prompt."""
-    return (one for one in bench.scorer.task_ids() if any(one in shown.texts for shown in bench.prompts.values()))
+def _ways(methods: Sequence[str], samples: int | Names) -> Iterator[tuple[str, int, str]]:
+    """Yield each method with the number of its replies and the name of its row. Raises InputError."""
+    sizes = split_names(str(samples) if isinstance(samples, int) else samples)
+    for number in sizes:
+        if not number.isdecimal() or not int(number):
+            raise InputError(f"{number[:60]!r} samples can't be voted on; give 1 or more, several with commas")
+    for method in methods:
+        if method == "greedy":
+            yield method, 1, method
+        else:
+            yield from ((method, int(it), f"{method}-{it}" if len(sizes) > 1 else method) for it in sizes)
 
 
-def _samples(bench: SscConfig, task_id: str, methods: Sequence[Method], sizes: Sequence[int]) -> Iterator[Sample]:
+def _samples(bench: SscConfig, task_id: str, ways: Sequence[tuple[str, int, str]]) -> Iterator[Sample]:
     """Yield a task's samples, one for each prompt, method and number of replies."""
-    ways = [(method, size) for method in methods for size in (sizes if method != "greedy" else (1,))]
     for form, shown in bench.prompts.items():
-        for method, size in ways if task_id in shown.texts else ():
+        for method, size, row in ways if task_id in shown.texts else ():
             metadata = {"task": task_id, "prompt": form, "method": method, "samples": size}
-            row = f"{form}/{method}" + (f"-{size}" if len(sizes) > 1 and method != "greedy" else "")
-            yield Sample(id=f"{task_id}/{row}", input=task_id, target=bench.task.target(task_id), metadata=metadata)
+            id_, target = f"{task_id}/{form}/{row}", bench.task.target(task_id)
+            yield Sample(id=id_, input=task_id, target=target, metadata=metadata)
 
 
-def _wheel(given: str) -> Path:
-    return Path(given) if given else fetch_recordings(Settings().home.expanduser(), tell=lambda _: None)
+def _wheel() -> Path:
+    return fetch_recordings(Settings().home.expanduser(), tell=lambda _: None)
 
 
-def _size(number: str) -> int:
-    if not number.isdecimal() or not int(number):
-        raise InputError(f"{number[:60]!r} samples can't be voted on; give 1 or more, several with commas")
-    return int(number)
+SAMPLED: Final = "temperature of samples"
+GREEDY: Final = "temperature of greedy decoding"
+TABLES: Final = data_table("ssc/tables")
+CHANGES: Final[Mapping[str, tuple[str, Sequence[str]]]] = TABLES["changes"]
+"""Titles and columns of the changes that the paper prints, by its tables."""
+COLUMNS: Final = data_columns("ssc")
+RowKey: TypeAlias = tuple[str, str, int]
+"""Prompt, method, and number of replies that are voted on."""
 
 
-def _check_name(name: str, known: tuple[Any, ...]) -> Any:
-    if name not in known:
-        hint = did_you_mean(name[:60], known) or f"; there are {', '.join(known)}"
-        raise InputError(f"{name[:60]!r} is unknown{hint}")
-    return name
+def ssc_result(log: EvalLog) -> ExperimentResult:
+    """Return the result of one run's log; failed samples are counted as failures."""
+    run = Run.read(log, SCORER)
+    of = EAI_TASKS[run.arguments.get("task_name", "goal")]
+    paper, number, published = published_rows("ssc", of.name)
+    methods = {one.metadata["method"] for one in run.samples}
+    unused = GREEDY if "greedy" not in methods else "" if methods - {"greedy"} else SAMPLED
+    asked = TableSetting(name="samples asked for", value=str(run.arguments.get("samples", "")))
+    table = Table(
+        key=of.name,
+        title=of.title,
+        columns=(*of.ssc_columns, *COLUMNS),
+        rows=tuple(_rows(of, run)),
+        published=published,
+        paper=paper,
+        paper_table=number,
+        settings=(*(one for one in table_settings("ssc") if one.name != unused), asked),
+        notes=tuple(TABLES["notes"]),
+    )
+    return run.result(
+        "ssc",
+        "Structured Self-Consistency on the Embodied Agent Interface's tasks",
+        [table],
+        _trials(of, run),
+        notes=(*run.error_notes, *run.limit_notes),
+        derived=_changes(table),
+        temperature=TEMPERATURE if methods - {"greedy"} else 0.0,
+    )
+
+
+def _changes(table: Table) -> Iterator[Table]:
+    """Yield the tables of SSC's changes over greedy decoding, if both were run."""
+    for number, (title, columns) in CHANGES.items():
+        named = f"{table.title}: {title}"
+        found = change_table(table, of="ssc", over="greedy", columns=columns, title=named, number=number)
+        if found.columns and found.rows:
+            yield found
+
+
+def _row_key(one: LoggedSample) -> RowKey:
+    return one.metadata["prompt"], one.metadata["method"], int(one.metadata.get("samples", SAMPLES))
+
+
+def _rows(of: EaiTask, run: Run) -> Iterator[Row]:
+    """Yield a row for each prompt, method and number of replies."""
+    scorer = of.make_scorer()
+    for key, group in group_by(run.samples, _row_key).items():
+        form, method, size = key
+        options = _options(key)
+        row = Row(
+            method=method,
+            label=f"{TABLES['prompts'].get(form, f'{form} prompt')}, {TABLES['methods'].get(method, method)}"
+            + (f", N = {size}" if "samples" in options else ""),
+            options=options,
+            kind="ours" if method not in PAPER or form != "eai" or "samples" in options else "paper",
+            cells=_cells(of, scorer, group),
+            note=TABLES["prompt_notes"].get(form, ""),
+        )
+        endings = (f"/{form}/{method}", f"/{form}/{method}-{size}")
+        yield run.row(row, group, untried=sum(id_.endswith(endings) for id_ in run.untried))
+
+
+def _options(key: RowKey) -> dict[str, str]:
+    """Return the prompt, and the number of replies that are voted on if it is not the paper's."""
+    form, method, size = key
+    return {"prompt": form} | ({"samples": str(size)} if method != "greedy" and size != SAMPLES else {})
+
+
+def _cells(of: EaiTask, scorer: OutputScorer, group: Sequence[LoggedSample]) -> dict[str, Cell]:
+    judged = [
+        interrupted_judgement(scorer, one.metadata["task"]) if one.failed else one.found["judgement"] for one in group
+    ]
+    asked, valid = (sum(int(one.found.get(key, 0)) for one in group) for key in ("asked", "valid"))
+    tokens, count = sum(one.tokens for one in group), len(group)
+    return {
+        **of.ssc_cells(scorer, judged),
+        "svr": percent_cell(sum(bool(one.found.get("fits", one.value)) for one in group if not one.failed), count),
+        "svr_samples": percent_cell(valid, asked),
+        "asked": Cell(value=asked / count, n=count),
+        "tokens": Cell(value=tokens / count, n=count),
+        "tasks": Cell(value=count),
+    }
+
+
+def _trials(of: EaiTask, run: Run) -> Iterator[Trial]:
+    scorer = of.make_scorer()
+    for one in run.samples:
+        outcome, success = ("", False) if one.failed else scorer.outcome(one.found["judgement"])
+        yield one.trial(
+            table=of.name,
+            id=one.metadata["task"],
+            method=one.metadata["method"],
+            options=_options(_row_key(one)),
+            outcome=outcome,
+            success=success,
+            figures={key: float(one.found[key]) for key in ("asked", "valid", "votes", "forms") if key in one.found},
+        )

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 Expression: TypeAlias = "str | tuple[Expression, ...]"
 """Literal with its arguments as one text, or a connective followed by its operands."""
@@ -52,11 +52,7 @@ def parse_actions(output: str) -> Mapping[str, PddlAction] | None:
     text = _output_text(output)
     if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
         return None
-    plain = " ".join(_COMMENT.sub("", text).split())
-    try:
-        return _actions(plain)
-    except IndexError:  # unclosed brackets
-        return None
+    return _actions(" ".join(_COMMENT.sub("", text).split()))
 
 
 def parse_expression(text: str) -> Expression:
@@ -100,15 +96,17 @@ def _output_text(output: str) -> Any:
     return found["output"] if isinstance(found, dict) and "output" in found else found
 
 
-def _actions(text: str) -> Mapping[str, PddlAction]:
+def _actions(text: str) -> Mapping[str, PddlAction] | None:
     found: dict[str, PddlAction] = {}
     ends, at = matching_brackets(text), 0
     while action := _ACTION.search(text, at):
         starts = [text.find(part, action.end()) for part in _PARTS]
         if -1 in starts:
             break
-        parameters = _block(text, starts[0], ends)
-        precondition, effect = (_block_or_nothing(text, start, ends) for start in starts[1:])
+        parameters, *clauses = (_block(text, start, ends) for start in starts)
+        if parameters is None:
+            return None
+        precondition, effect = (EMPTY if it is None else it for it in clauses)
         found[action[1]] = PddlAction(action[1], parameters, precondition, effect)
         at = starts[2] + effect[1:].find(")") + 1
     return found
@@ -126,21 +124,12 @@ def matching_brackets(text: str) -> Mapping[int, int]:
     return ends
 
 
-def _block_or_nothing(text: str, start: int, ends: Mapping[int, int]) -> str:
-    try:
-        return _block(text, start, ends)
-    except IndexError:
-        return EMPTY
-
-
-def _block(text: str, start: int, ends: Mapping[int, int]) -> str:
-    """Return the first balanced list from `start` on, empty if none begins. Raises IndexError if it does not end."""
+def _block(text: str, start: int, ends: Mapping[int, int]) -> str | None:
+    """Return the first balanced list from `start` on, empty if none begins, None if it does not end."""
     opened = text.find("(", start)
     if opened < 0:
         return ""
-    if opened not in ends:
-        raise IndexError(start)
-    return text[opened : ends[opened] + 1].replace(") )", "))")
+    return text[opened : ends[opened] + 1].replace(") )", "))") if opened in ends else None
 
 
 def _finish_list(parts: list[Expression]) -> Expression:
@@ -159,7 +148,7 @@ def _finish_list(parts: list[Expression]) -> Expression:
 
 
 _LISTS: Final = frozenset({"and", "or"})
-_QUANTIFIERS: Final = frozenset({"exists", "forall"})
+QUANTIFIERS: Final = frozenset({"exists", "forall"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,24 +161,22 @@ class ExpressionMatch:
     gold: tuple[Expression, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PredicateMatch:
-    """Names of predicates in agreeing clauses, false alarms and misses; `readable` refers to the prediction."""
+class PredicateMatch(NamedTuple):
+    """Names of predicates in agreeing clauses, false alarms and misses."""
 
     hits: frozenset[str] = frozenset()
     alarms: frozenset[str] = frozenset()
     misses: frozenset[str] = frozenset()
-    readable: bool = True
 
 
-def match_predicates(predicted: str, gold: str) -> PredicateMatch:
-    """Compare the predicates of two expressions; an unreadable one has none on either side."""
+def match_predicates(predicted: str, gold: str) -> PredicateMatch | None:
+    """Compare the predicates of two expressions; None if the predicted one can't be read."""
     try:
         one, other = _align(parse_expression(predicted), parse_expression(gold))
     except ValueError:
-        return PredicateMatch(readable=False)
+        return None
     found = match_expressions(one, other)
-    return PredicateMatch(predicate_names(found.both), predicate_names(found.predicted), predicate_names(found.gold))
+    return PredicateMatch(*map(predicate_names, (found.both, found.predicted, found.gold)))
 
 
 def predicate_names(trees: Iterable[Expression]) -> frozenset[str]:
@@ -199,22 +186,19 @@ def predicate_names(trees: Iterable[Expression]) -> frozenset[str]:
 
 def match_expressions(one: Expression, other: Expression) -> ExpressionMatch:
     """Compare a predicted expression with the gold one."""
+    score: float
     if isinstance(one, str) or isinstance(other, str):
-        return _match_whole(one, other, score=float(one == other))
-    if one[0] != other[0]:
-        return _match_whole(one, other, score=0)
-    if one[0] in _LISTS:
+        score = one == other
+    elif one[0] == other[0] in _LISTS:
         return _match_lists(one[1:], other[1:])
-    if one[0] == "not":
-        return _match_whole(one, other, score=match_expressions(one[1], other[1]).score)
-    if one[0] == "when":
-        return _match_whole(
-            one, other, score=float(all(match_expressions(one[at], other[at]).score == 1 for at in (1, 2)))
-        )
-    return _match_whole(one, other, score=match_expressions(one[2], other[2]).score if one[1] == other[1] else 0)
-
-
-def _match_whole(one: Expression, other: Expression, *, score: float) -> ExpressionMatch:
+    elif one[0] != other[0]:
+        score = 0
+    elif one[0] == "not":
+        score = match_expressions(one[1], other[1]).score
+    elif one[0] == "when":
+        score = all(match_expressions(one[at], other[at]).score == 1 for at in (1, 2))
+    else:
+        score = match_expressions(one[2], other[2]).score if one[1] == other[1] else 0
     return ExpressionMatch(score, both=(one,)) if score > 0 else ExpressionMatch(0, predicted=(one,), gold=(other,))
 
 
@@ -255,7 +239,7 @@ def _maximum_matching(agree: Sequence[Sequence[bool]], columns: int) -> list[int
 def _names(one: Expression) -> Iterable[str]:
     if isinstance(one, str):
         return (one.split(" ")[0],)
-    inner = one[2:] if one[0] in _QUANTIFIERS else one[1:]
+    inner = one[2:] if one[0] in QUANTIFIERS else one[1:]
     return (name for part in inner for name in _names(part))
 
 
@@ -263,7 +247,7 @@ def _align(one: Expression, other: Expression) -> tuple[Expression, Expression]:
     """Pad lists to equal length with EMPTY, and rename gold quantifiers' variables to the predicted ones."""
     if isinstance(one, str) or isinstance(other, str):
         return one, other
-    if one[0] == other[0] and one[0] in _QUANTIFIERS:
+    if one[0] == other[0] and one[0] in QUANTIFIERS:
         old, new = (_variable(part[1]) for part in (other, one))
         return one, (other[0], *(_rename(part, old, new) for part in other[1:]))
     if one[0] in _LISTS and other[0] in _LISTS:

@@ -2,16 +2,15 @@
 
 A scorer turns each output into a *judgement* (a flat document of plain JSON values, kept in the sample's log), and the
 judgements of one model into *figures*. It is created once a run, in the main thread, and makes no call before it is
-used; `score` runs in several worker threads. Samples, logs, resuming, tables, JSON and published figures are the
-harness's. To add a task's scorer, write a class of this form and name it in the task's row (`task_table.py`).
+used; `score` runs in several worker threads. To add a task's scorer, write a class of this form and name it in the
+task's row (`task_table.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, get_args
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from scenecypher.evaluation.eai.tasks import TaskGoals
 from scenecypher.evaluation.result import Cell
@@ -26,36 +25,22 @@ METRICS: Final[tuple[Metric, ...]] = get_args(Metric)
 QUANTILES: Final = (0.025, 0.975)
 
 
-@dataclass(frozen=True, slots=True)
-class ConfusionCounts:
-    """Counts of right predictions, wrong predictions and missed gold items."""
+class ConfusionCounts(NamedTuple):
+    """Counts of right predictions, wrong predictions and missed gold items; a metric of nothing is 0, as in EAI."""
 
     hits: int = 0
     alarms: int = 0
     misses: int = 0
 
-    def __add__(self, other: ConfusionCounts) -> ConfusionCounts:
-        return ConfusionCounts(self.hits + other.hits, self.alarms + other.alarms, self.misses + other.misses)
-
-    @property
-    def predicted(self) -> int:
-        """Denominator of precision."""
-        return self.hits + self.alarms
-
-    @property
-    def wanted(self) -> int:
-        """Denominator of recall."""
-        return self.hits + self.misses
-
     @property
     def precision(self) -> float:
-        """Precision; 0 if nothing was predicted, as in the Embodied Agent Interface."""
-        return self.hits / self.predicted if self.predicted else 0.0
+        """Share of right ones in the predictions."""
+        return self.hits / max(1, self.hits + self.alarms)
 
     @property
     def recall(self) -> float:
-        """Recall; 0 if there is nothing to predict, as in the Embodied Agent Interface."""
-        return self.hits / self.wanted if self.wanted else 0.0
+        """Share of right ones in the gold items."""
+        return self.hits / max(1, self.hits + self.misses)
 
     @property
     def f1(self) -> float:
@@ -63,16 +48,17 @@ class ConfusionCounts:
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
 
-    def as_list(self) -> list[int]:
-        """Return the counts as a list, for a judgement."""
-        return [self.hits, self.alarms, self.misses]
+
+def sum_counts(counts: Iterable[ConfusionCounts]) -> ConfusionCounts:
+    """Return the sum of the counts, zeros for none."""
+    return ConfusionCounts(*map(sum, zip(*counts, strict=True)))
 
 
 def metric_interval(rows: Sequence[ConfusionCounts], part: Metric) -> tuple[float, float]:
     """Return the 95% percentile interval of a metric of the sum, from seeded resamples of the rows (B. Efron, 1979)."""
     import numpy as np
 
-    hits, alarms, misses = (_resamples(len(rows)) @ np.array([row.as_list() for row in rows])).T
+    hits, alarms, misses = (_resamples(len(rows)) @ np.array(rows)).T
     over = {"precision": hits + alarms, "recall": hits + misses, "f1": hits + (alarms + misses) / 2}[part]
     low, high = np.quantile(hits / np.maximum(over, 0.5), QUANTILES)  # a zero denominator gives 0
     return float(low), float(high)
@@ -84,11 +70,6 @@ def _resamples(count: int) -> NDArray[int64]:
     import numpy as np
 
     return np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
-
-
-def sum_counts(counts: Iterable[ConfusionCounts]) -> ConfusionCounts:
-    """Return the sum of the counts, zeros for none."""
-    return sum(counts, ConfusionCounts())
 
 
 Judgement: TypeAlias = Mapping[str, Any]
@@ -116,6 +97,10 @@ class OutputScorer(Protocol):
         """
         ...
 
+    def outcome(self, judged: Judgement) -> tuple[str, bool]:
+        """Return an output's outcome, and whether it succeeded by the best order of goals, with none missed."""
+        ...
+
 
 def model_figures(scorer: OutputScorer, judged: Sequence[Judgement], *, intervals: Collection[str]) -> Figures:
     """Return one model's figures; those of a single output have no intervals, of however many goals they are."""
@@ -123,6 +108,11 @@ def model_figures(scorer: OutputScorer, judged: Sequence[Judgement], *, interval
     if len(judged) > 1:
         return found
     return {name: cell.model_copy(update={"low": None, "high": None}) for name, cell in found.items()}
+
+
+def interrupted_judgement(scorer: OutputScorer, task_id: str) -> Judgement:
+    """Return the judgement of an interrupted sample: that of a missing output, with its own outcome."""
+    return {**scorer.score(task_id, None), "outcome": INTERRUPTED}
 
 
 def percent_cell(hits: int, of: int) -> Cell:
@@ -136,14 +126,9 @@ def outcome_figures(judged: Sequence[Judgement], outcomes: Iterable[str]) -> Fig
     return {name: percent_cell(ends.count(name), len(ends)) for name in (*outcomes, INTERRUPTED)}
 
 
-def goal_figures(judged: Sequence[Judgement], *, at: int = 0) -> Figures:
-    """Return the shares of met goals: in a judgement's lists the number `at` this place, and the wanted last."""
-    states, relations, actions = ("states",), ("relations",), ("actions",)
-    kinds = {"state_goals": states, "relation_goals": relations, "action_goals": actions}
-    return {
-        name: percent_cell(*(sum(one[kind][place] for one in judged for kind in of) for place in (at, -1)))
-        for name, of in {**kinds, "goals": states + relations + actions}.items()
-    }
+def met_share(judged: Sequence[Judgement], *kinds: str, at: int = 0) -> Cell:
+    """Return the share of met goals of some kinds: in a judgement's lists the number `at` this place is of the last."""
+    return percent_cell(*(sum(one[kind][place] for one in judged for kind in kinds) for place in (at, -1)))
 
 
 def unexecuted_judgement(fault: str, why: str, wanted: TaskGoals, **own: Any) -> Judgement:
@@ -152,54 +137,26 @@ def unexecuted_judgement(fault: str, why: str, wanted: TaskGoals, **own: Any) ->
     return {"outcome": fault, "why": why, **own, "steps": 0, **unmet}
 
 
-def value_cell(value: float | None, of: int, interval: Callable[[], tuple[float, float]] | None) -> Cell:
-    """Return a value between 0 and 1 over `of` things that is no share, in percent; None is undefined."""
-    if value is None:
-        return Cell(value=None, n=of)
-    if interval is None:
-        return Cell(value=100 * value, n=of)
-    low, high = interval()
-    return Cell(value=100 * value, n=of, low=100 * low, high=100 * high)
-
-
 def f1_figures(
-    whole: ConfusionCounts,
-    names: Mapping[Metric, str],
+    counted: Sequence[Mapping[str, Iterable[int]]],
+    keys: Collection[str],
+    name: Callable[[Metric], str],
     *,
-    rows: Callable[[], Sequence[ConfusionCounts]],
     intervals: Collection[str],
 ) -> Figures:
-    """Return precision, recall and F1 of the sum of `rows`, one row an output, under the given `names`.
+    """Return precision, recall and F1 in percent; `counted` are the counts of each output by key, `keys` are summed.
 
     Recall without gold is n/a.
     """
-    found: Mapping[Metric, tuple[float | None, int]] = {
-        "precision": (whole.precision, whole.predicted),
-        "recall": (whole.recall if whole.wanted else None, whole.wanted),
-        "f1": (whole.f1, whole.predicted + whole.wanted),
-    }
-    return {
-        names[part]: value_cell(value, of, partial(metric_interval, rows(), part) if names[part] in intervals else None)
-        for part, (value, of) in found.items()
-    }
-
-
-def grouped_f1_figures(
-    counted: Sequence[Mapping[str, Iterable[int]]],
-    groups: Mapping[str, Collection[str]],
-    name: Callable[[str, Metric], str],
-    *,
-    intervals: Collection[str],
-) -> Figures:
-    """Return the figures of each of the `groups` of keys; `counted` are the counts of each output by key."""
-    found: Figures = {}
-    for group, keys in groups.items():
-        rows = [sum_counts(ConfusionCounts(*one[key]) for key in keys if key in one) for one in counted]
-        names: dict[Metric, str] = {part: name(group, part) for part in METRICS}
-        found |= f1_figures(sum_counts(rows), names, rows=partial(list, rows), intervals=intervals)
+    rows = [sum_counts(ConfusionCounts(*one[key]) for key in keys if key in one) for one in counted]
+    whole = sum_counts(rows)
+    predicted, wanted = whole.hits + whole.alarms, whole.hits + whole.misses
+    of = {"precision": predicted, "recall": wanted, "f1": predicted + wanted}
+    found = {name(part): Cell(value=100 * getattr(whole, part), n=of[part]) for part in METRICS}
+    if not wanted:
+        found[name("recall")] = Cell(value=None, n=0)
+    for part in METRICS:
+        if name(part) in intervals and found[name(part)].value is not None:
+            low, high = metric_interval(rows, part)
+            found[name(part)] = found[name(part)].model_copy(update={"low": 100 * low, "high": 100 * high})
     return found
-
-
-def interrupted_judgement(scorer: OutputScorer, task_id: str) -> Judgement:
-    """Return the judgement of an interrupted sample: that of a missing output, with its own outcome."""
-    return {**scorer.score(task_id, None), "outcome": INTERRUPTED}

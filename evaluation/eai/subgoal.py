@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from itertools import takewhile
+from typing import Final
 
 from scenecypher.db.condition import HeldBy, Id, evaluate
 from scenecypher.db.store.condition_check import condition_values
 from scenecypher.evaluation.eai.action_sequencing import PlanExecution
-from scenecypher.evaluation.eai.grounding import SUBGOALS, expand
+from scenecypher.evaluation.eai.grounding import SUBGOALS, Expansions, expand
 from scenecypher.evaluation.eai.scoring import (
     Figures,
     Judgement,
-    goal_figures,
+    met_share,
     outcome_figures,
     percent_cell,
     unexecuted_judgement,
@@ -25,7 +26,6 @@ from scenecypher.evaluation.eai.scoring import (
 from scenecypher.evaluation.eai.subgoal_text import (
     Formula,
     FormulaError,
-    Prefixed,
     Primitive,
     parse_subgoals,
     primitives,
@@ -33,36 +33,33 @@ from scenecypher.evaluation.eai.subgoal_text import (
 )
 from scenecypher.evaluation.eai.tasks import (
     TaskGoals,
-    TaskScenePool,
     TaskStart,
     all_task_ids,
     final_goal,
-    has_goal,
+    goal_formula,
+    leased_task,
     task_goals,
     task_start,
 )
 from scenecypher.evaluation.world_pool import WorldPool
-from scenecypher.importers.task import ActionGoal
-from scenecypher.planner.actions.execution import SKIPPABLE, Mistake
+from scenecypher.planner.actions.execution import SKIPPABLE
 
 MAX_ATTEMPTS: Final = 256
 """Attempts that are tried to their end; recorded sub-goals have a few."""
-FAULTS: Final = ("parsing", "hallucination", "arguments")
-MISTAKES: Final = ("wrong_order", "missing_step", "affordance", "additional_step")
+KINDS: Final = ("states", "relations", "actions")
 EXECUTED: Final = ("correct", "goal_missed")
+"""Outcomes of an executed attempt, the better one first."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpansionAttempt:
     """Outcome of one sequence of expansions, which ended before sub-goal `level` or after the last one.
 
-    `branches` are the indices of the expansions tried, `judged` its mistakes, its steps and the goals that it met.
+    `branches` are the indices of the expansions tried.
     """
 
     level: int
     branches: tuple[int, ...]
-    finished: bool
-    reached: bool
     judged: Judgement
 
 
@@ -70,11 +67,11 @@ class SubgoalScorer:
     """Scorer of all 338 tasks that have a goal."""
 
     def __init__(self, pool: WorldPool | None = None) -> None:
-        self._scenes = TaskScenePool(pool)
+        self._pool = pool or WorldPool()
 
     def task_ids(self) -> Sequence[str]:
         """Return the tasks with a goal. Raises InputError, ServiceError without `eai-eval`."""
-        return tuple(filter(has_goal, all_task_ids()))
+        return tuple(filter(goal_formula, all_task_ids()))
 
     def score(self, task_id: str, output: str | None) -> Judgement:
         """Judge one decomposition: its outcome, its mistakes, and the goals that hold at the end."""
@@ -91,42 +88,30 @@ class SubgoalScorer:
         return self._execute(task_id, start, wanted, found)
 
     def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
-        """Return one model's figures, all of which are shares; an interrupted sample is a failure without a class.
-
-        As in the original, mistakes of executed plans that missed the goal do not count, and needless steps count once
-        a task.
-        """
+        """Return one model's figures, all of which are shares; an interrupted sample is a failure without a class."""
         del intervals
         count, ends = len(judged), [one["outcome"] for one in judged]
-        counted = [one["mistakes"] for one in judged if one["outcome"] != "goal_missed"]
         return {
-            **outcome_figures(judged, FAULTS),
-            **goal_figures(judged),
-            **{name: percent_cell(sum(name in one for one in counted), count) for name in MISTAKES},
+            **outcome_figures(judged, ()),
+            **{f"{kind[:-1]}_goals": met_share(judged, kind) for kind in KINDS},
+            "goals": met_share(judged, *KINDS),
             "success": percent_cell(ends.count("correct"), count),
             "executed": percent_cell(sum(one in EXECUTED for one in ends), count),
         }
 
+    def outcome(self, judged: Judgement) -> tuple[str, bool]:
+        """Return an output's outcome, and whether it reached the goal."""
+        return judged["outcome"], judged["outcome"] == "correct"
+
     def _execute(self, task_id: str, start: TaskStart, wanted: TaskGoals, found: Formula) -> Judgement:
-        with self._scenes.lease(task_id) as (store, scene):
-            search = _Search(
-                PlanExecution(store, scene, start.graph), tuple(primitives_to_achieve(found)), wanted, task_id
-            )
+        with leased_task(self._pool, task_id) as (store, scene):
+            execution, subgoals = PlanExecution(store, scene, start.graph), tuple(primitives_to_achieve(found))
+            search = _Search(execution, subgoals, wanted, task_id)
             try:
                 search.explore(0, ())
             except FormulaError as error:
                 return _unexecuted("parsing", str(error), wanted)
-        best = best_attempt(search.attempts)
-        return {
-            "outcome": _outcome(best, search.attempts),
-            "ends": len(search.attempts),
-            **best.judged,
-        }
-
-
-def subgoal_outcome(found: Judgement) -> tuple[str, bool]:
-    """Return an output's outcome, and whether it reached the goal."""
-    return found["outcome"], found["outcome"] == "correct"
+        return best_attempt(search.attempts).judged
 
 
 def find_fault(found: Formula, start: TaskStart) -> tuple[str, str] | None:
@@ -140,7 +125,7 @@ def find_fault(found: Formula, start: TaskStart) -> tuple[str, str] | None:
             return "arguments", f"{part.name} takes {SUBGOALS[part.name]} objects, not {len(part.arguments)}"
     nodes = start.graph.nodes
     classes = {node.class_ for node in nodes.values()}
-    for name in (one for part in parts for one in part.arguments if one not in part.variables):
+    for name in (one for part in parts for one in part.arguments):
         if (name.replace(".", "_") if "." in name else name) not in (nodes if "." in name else classes):
             return "hallucination", f"nothing in the scene is called {name[:60]!r}"
     return None
@@ -152,11 +137,11 @@ def best_attempt(attempts: Sequence[ExpansionAttempt]) -> ExpansionAttempt:
     Among failures with equally many mistakes, it is the longest.
     """
     in_order = sorted(attempts, key=lambda end: (end.level, end.branches))
-    reached = [end for end in in_order if end.reached]
-    if reached:
-        return min(reached, key=lambda end: len(end.judged["mistakes"]))
-    finished = [end for end in in_order if end.finished]
-    return min(finished or in_order, key=lambda end: (len(end.judged["mistakes"]), -end.judged["steps"]))
+    outcomes = [end.judged["outcome"] for end in in_order]
+    best = next((it for it in EXECUTED if it in outcomes), None)
+    among = [end for end in in_order if best in {None, end.judged["outcome"]}]
+    longest = best != EXECUTED[0]
+    return min(among, key=lambda end: (len(end.judged["mistakes"]), -end.judged["steps"] if longest else 0))
 
 
 @dataclass(slots=True)
@@ -164,7 +149,7 @@ class _Search:
     """Depth-first search over the expansions of a list of sub-goals, in one scene, with rollback between attempts."""
 
     execution: PlanExecution
-    subgoals: tuple[Primitive | Prefixed, ...]
+    subgoals: tuple[Formula, ...]
     wanted: TaskGoals
     task_id: str
     attempts: list[ExpansionAttempt] = field(default_factory=list)
@@ -188,31 +173,31 @@ class _Search:
             else:
                 self.attempts.append(self._attempt(level, (*branches, number), finished=False))
 
-    def _expansions(self, subgoal: Primitive | Prefixed) -> Any:
-        if isinstance(subgoal, Prefixed):
+    def _expansions(self, subgoal: Formula) -> Expansions:
+        if not isinstance(subgoal, Primitive):
             raise FormulaError(f"there is no way to bring about {subgoal.word!r}")
         ids = tuple(_node(name, self.execution.start.nodes) for name in subgoal.arguments)
-        return expand(subgoal.name, ids, agent=self._agent, holds=self._holds)
+        store, scene, (agent, *_) = self.execution.store, self.execution.scene, self.execution.start.by_kind["Agent"]
 
-    @property
-    def _agent(self) -> str:
-        return self.execution.start.by_kind["Agent"][0]
+        def holds(thing: str) -> bool:
+            return condition_values(store, scene, [HeldBy(Id(thing), Id(agent))])[0]
 
-    def _holds(self, thing: str) -> bool:
-        execution = self.execution
-        return condition_values(execution.store, execution.scene, [HeldBy(Id(thing), Id(self._agent))])[0]
+        return expand(subgoal.name, ids, agent=agent, holds=holds)
 
     def _attempt(self, level: int, branches: tuple[int, ...], *, finished: bool) -> ExpansionAttempt:
         execution, wanted = self.execution, self.wanted
         words = [step.word for step in execution.executed]
+        fatal = next((it for it in reversed(execution.mistakes) if it != SKIPPABLE), "")
+        reached, missed = EXECUTED
+        done = (any(one.upper() in word for one in choice for word in words) for choice in wanted.actions)
         judged = {
+            "outcome": fatal if not finished else reached if meets_task_formula(self.task_id, execution) else missed,
             "mistakes": list(execution.mistakes),
             "steps": len(words),
             **wanted.count_met(execution.store, execution.scene),
-            "actions": [_count_done_goals(words, wanted.actions), len(wanted.actions)],
+            "actions": [sum(takewhile(bool, done)), len(wanted.actions)],  # in any order, up to the first that is not
         }
-        is_reached = finished and meets_task_formula(self.task_id, execution)
-        return ExpansionAttempt(level, branches, finished, is_reached, judged)
+        return ExpansionAttempt(level, branches, judged)
 
 
 def meets_task_formula(task_id: str, execution: PlanExecution) -> bool:
@@ -229,12 +214,6 @@ def meets_task_formula(task_id: str, execution: PlanExecution) -> bool:
     return any(evaluate(condition, graph, {}) for number, graph in enumerate(execution.graphs()) if number >= position)
 
 
-def _count_done_goals(words: Sequence[str], wanted: Sequence[ActionGoal]) -> int:
-    """Count the action goals done, up to the first that was not; the order of words does not matter."""
-    done = (any(one.upper() in word for one in choice for word in words) for choice in wanted)
-    return next((number for number, found in enumerate(done) if not found), len(wanted))
-
-
 def _node(name: str, nodes: Mapping[str, object]) -> str:
     """Return the node id of a name such as ``lamp.7``. Raises FormulaError if it has no number, as in the original."""
     node_id = name.replace(".", "_")
@@ -243,14 +222,5 @@ def _node(name: str, nodes: Mapping[str, object]) -> str:
     return node_id
 
 
-def _outcome(best: ExpansionAttempt, attempts: Sequence[ExpansionAttempt]) -> str:
-    if best.reached:
-        return "correct"
-    if any(end.finished for end in attempts):
-        return "goal_missed"
-    mistakes: list[Mistake] = best.judged["mistakes"]
-    return next(mistake for mistake in reversed(mistakes) if mistake != SKIPPABLE)
-
-
 def _unexecuted(fault: str, why: str, wanted: TaskGoals) -> Judgement:
-    return unexecuted_judgement(fault, why, wanted, mistakes=[], ends=0, actions=[0, len(wanted.actions)])
+    return unexecuted_judgement(fault, why, wanted, mistakes=[], actions=[0, len(wanted.actions)])

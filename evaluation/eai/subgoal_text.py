@@ -1,7 +1,8 @@
 """Parser of sub-goals: the list in a reply and the formula of each, read as the original reads them.
 
 `stmt = or {"then" or}`, `or = and {"or" and}`, `and = unit {"and" unit}`; a unit is ``NAME(object, …)``, a unit after
-``not``, a statement in brackets, or a statement under ``exists x.``, ``forall x.`` or ``forn 2. x.``.
+``not``, or a statement in brackets. What the original reads under ``exists``, ``forall`` or ``forn`` it can't bring
+about, so that it is no formula here.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ ACTIONS_WITHOUT_BRACKETS: Final = ("SLEEP", "WAKEUP", "STANDUP")
 """Actions that may be written without brackets."""
 _OBJECT: Final = re.compile(r"{[^{}]*}", re.DOTALL)
 _CALL: Final = re.compile(r"\w+\(.*?\)")
-_TOKEN: Final = re.compile(r"\s*([a-zA-Z_\-]\w*\.[0-9]+|[a-zA-Z_\-]\w*|[0-9]+|[(),.])")
-_WORDS: Final = ("then", "or", "and", "not", "exists", "forall", "forn")
+_NAME: Final = re.compile(r"(?!(?:then|or|and|not|exists|forall|forn)$)[a-zA-Z_\-]\w*")
+_TOKEN: Final = re.compile(r"[a-zA-Z_\-]\w*(?:\.[0-9]+)?|[0-9]+|\S")
 
 
 class FormulaError(ValueError):
@@ -29,30 +30,21 @@ class FormulaError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Primitive:
-    """Atom such as ``ON(lamp.7)``; `variables` are the names bound by quantifiers around it."""
+    """Atom such as ``ON(lamp.7)``."""
 
     name: str
     arguments: tuple[str, ...]
-    variables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Compound:
-    """Formulas joined by `word`: then, and, or."""
+    """Formulas joined by `word` (then, and, or), or one under it (not)."""
 
     word: str
     parts: tuple[Formula, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Prefixed:
-    """Formula under ``not`` or a quantifier."""
-
-    word: str
-    part: Formula
-
-
-Formula: TypeAlias = Primitive | Compound | Prefixed
+Formula: TypeAlias = Primitive | Compound
 
 
 def parse_subgoals(output: str) -> Formula:
@@ -65,39 +57,37 @@ def parse_subgoals(output: str) -> Formula:
 
 def parse_subgoal(text: str) -> Formula:
     """Parse a formula. Raises FormulaError."""
-    reader = _Parser(list(_tokens(text)))
-    found = reader.statement(())
+    reader = _Parser(_TOKEN.findall(text))
+    found = reader.statement()
     if reader.rest:
-        raise FormulaError(f"{reader.rest[0]!r} is not expected")
+        raise FormulaError(f"{reader.rest[-1]!r} is not expected")
     return found
 
 
 def primitives(found: Formula) -> Iterator[Primitive]:
     """Yield every primitive of a formula, from left to right."""
-    match found:
-        case Primitive():
-            yield found
-        case Compound():
-            for part in found.parts:
-                yield from primitives(part)
-        case Prefixed():
-            yield from primitives(found.part)
+    if isinstance(found, Primitive):
+        yield found
+    else:
+        for part in found.parts:
+            yield from primitives(part)
 
 
-def primitives_to_achieve(found: Formula) -> Iterator[Primitive | Prefixed]:
-    """Yield the primitives to achieve in order, the first of each choice. Raises FormulaError if there is no order."""
+def primitives_to_achieve(found: Formula) -> Iterator[Formula]:
+    """Yield what to achieve in order, primitives and their negations, the first of each choice.
+
+    Raises FormulaError if there is no order.
+    """
     match found:
-        case Primitive():
+        case Primitive() | Compound("not", (Primitive(),)):
             yield found
         case Compound("or"):
             yield from primitives_to_achieve(found.parts[0])
-        case Compound():
+        case Compound("then" | "and"):
             for part in found.parts:
                 yield from primitives_to_achieve(part)
-        case Prefixed("not", Primitive()):
-            yield found
-        case Prefixed():
-            raise FormulaError(f"there is no way to bring about {found.word!r} of a formula")
+        case Compound(word):
+            raise FormulaError(f"there is no way to bring about {word!r} of a formula")
 
 
 def _entries(output: str) -> Iterator[str]:
@@ -117,81 +107,59 @@ def _entries(output: str) -> Iterator[str]:
             yield entry.strip().split(" or ")[0]
 
 
-def _tokens(text: str) -> Iterator[str]:
-    at, end = 0, len(text.rstrip())
-    while at < end:
-        if not (found := _TOKEN.match(text, at)):
-            raise FormulaError(f"{text[at : at + 20]!r} can't be read")
-        yield found[1]
-        at = found.end()
-
-
 class _Parser:
     def __init__(self, tokens: Sequence[str]) -> None:
-        self.rest = list(tokens)[::-1]
+        self.rest = [*reversed(tokens)]
         self._depth = 0
 
-    def statement(self, variables: tuple[str, ...], words: Sequence[str] = ("then", "or", "and")) -> Formula:
+    def statement(self, words: Sequence[str] = ("then", "or", "and")) -> Formula:
         """Parse formulas joined by the first of `words`, which binds least."""
         if not words:
-            return self._parse_unit(variables)
+            return self._unit()
         word, *others = words
-        parts = [self.statement(variables, others)]
-        while self.rest[-1:] == [word]:
-            self.rest.pop()
-            parts.append(self.statement(variables, others))
+        parts = [self.statement(others)]
+        while self._has(word):
+            parts.append(self.statement(others))
         if word == "and" and len({_is_temporal(one) for one in parts}) > 1:
             raise FormulaError("a conjunction of what is at one time and what is over time")
         return parts[0] if len(parts) == 1 else Compound(word, tuple(parts))
 
-    def _parse_unit(self, variables: tuple[str, ...]) -> Formula:
+    def _unit(self) -> Formula:
         token = self._next()
         self._depth += 1
         if self._depth > MAX_DEPTH + 1:
             raise FormulaError("too many brackets in brackets")
         match token:
             case "(":
-                found = self._bracketed(variables)
+                found = self.statement()
+                self._expect(")")
             case "not":
-                found = Prefixed("not", self._parse_unit(variables))
-            case "exists" | "forall" | "forn":
-                if token == "forn":  # noqa: S105 - a quantifier
-                    self._next()
-                    self._expect(".")
-                variable = self._next()
-                self._expect(".", "(")
-                found = Prefixed(token, self._bracketed((*variables, variable)))
-            case _ if _is_name(token):
-                found = Primitive(token, self._arguments(), variables)
+                found = Compound("not", (self._unit(),))
+            case _ if _NAME.fullmatch(token):
+                self._expect("(")
+                found = Primitive(token, () if self._has(")") else tuple(self._objects()))
             case _:
                 raise FormulaError(f"{token!r} begins no formula")
         self._depth -= 1
         return found
 
-    def _bracketed(self, variables: tuple[str, ...]) -> Formula:
-        found = self.statement(variables)
-        self._expect(")")
-        return found
+    def _objects(self) -> Iterator[str]:
+        """Yield the objects up to the closing bracket, at least one."""
+        while True:
+            token = self._next()
+            if not _NAME.fullmatch(token.partition(".")[0]):
+                raise FormulaError(f"{token!r} is no object")
+            yield token
+            if not self._has(","):
+                return self._expect(")")
 
-    def _arguments(self) -> tuple[str, ...]:
-        self._expect("(")
-        found = [] if self.rest[-1:] == [")"] else [self._object()]
-        while self.rest[-1:] == [","]:
-            self.rest.pop()
-            found.append(self._object())
-        self._expect(")")
-        return tuple(found)
+    def _has(self, token: str) -> bool:
+        """Check that a token comes next, and pass it."""
+        return self.rest[-1:] == [token] and bool(self.rest.pop())
 
-    def _object(self) -> str:
-        token = self._next()
-        if not _is_name(token.partition(".")[0]):
-            raise FormulaError(f"{token!r} is no object")
-        return token
-
-    def _expect(self, *wanted: str) -> None:
-        for one in wanted:
-            if (token := self._next()) != one:
-                raise FormulaError(f"{token!r} stands where {one!r} should be")
+    def _expect(self, wanted: str) -> None:
+        if (token := self._next()) != wanted:
+            raise FormulaError(f"{token!r} stands where {wanted!r} should be")
 
     def _next(self) -> str:
         if not self.rest:
@@ -199,15 +167,5 @@ class _Parser:
         return self.rest.pop()
 
 
-def _is_name(token: str) -> bool:
-    return token not in _WORDS and "." not in token and token not in {"(", ")", ","} and not token.isdecimal()
-
-
 def _is_temporal(found: Formula) -> bool:
-    match found:
-        case Primitive():
-            return False
-        case Prefixed():
-            return _is_temporal(found.part)
-        case Compound():
-            return found.word == "then" or any(map(_is_temporal, found.parts))
+    return isinstance(found, Compound) and (found.word == "then" or any(map(_is_temporal, found.parts)))

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from scenecypher.evaluation.eai.action_sequencing import ActionScorer, sequence_outcome
-from scenecypher.evaluation.eai.goal_interpretation import GoalScorer, goal_outcome
+from scenecypher.evaluation.eai.action_sequencing import ActionScorer
+from scenecypher.evaluation.eai.goal_interpretation import GoalScorer
 from scenecypher.evaluation.eai.scoring import Figures, Judgement, OutputScorer, model_figures
-from scenecypher.evaluation.eai.subgoal import SubgoalScorer, subgoal_outcome
+from scenecypher.evaluation.eai.subgoal import SubgoalScorer
 from scenecypher.evaluation.eai.tasks import goal_formula
-from scenecypher.evaluation.eai.transition import TransitionScorer, asked_for, transition_outcome
+from scenecypher.evaluation.eai.transition import TransitionScorer, asked_for
 from scenecypher.evaluation.published import data_table
 from scenecypher.evaluation.result import Cell, Column, Interval
 from scenecypher.evaluation.ssc.forms import goal_form, sequence_form, subgoal_form, transition_form
@@ -24,10 +24,9 @@ TaskName: TypeAlias = Literal["action-sequencing", "subgoal", "goal", "transitio
 class EaiTask:
     """One task.
 
-    - `outcome` returns a judgement's outcome, and whether it succeeded by the best order of goals, with none missed.
     - `form` returns what an output means, for votes.
-    - `columns` are the columns of SSC's table, with their figures, by a cell's key.
     - `target` returns what a task asks for, in words for Inspect's viewer.
+    - `columns` are the columns of SSC's table, with their figures, by a cell's key.
     - `prompt_file` is the file of prompts, in EAI's wheel if `prompts_in_wheel`.
     - `prompt_parts` are the task-specific parts of a prompt: from the last occurrence of the first text to the next
       of the second.
@@ -37,7 +36,6 @@ class EaiTask:
 
     name: TaskName
     make_scorer: Callable[[], OutputScorer]
-    outcome: Callable[[Judgement], tuple[str, bool]]
     form: Canonical
     target: Callable[[str], str]
     title: str
@@ -76,10 +74,10 @@ def value_of(cell: Cell) -> float:
 
 
 _SCORED: Final[Mapping[TaskName, tuple[Any, ...]]] = {
-    "action-sequencing": (ActionScorer, sequence_outcome, sequence_form, goal_formula),
-    "subgoal": (SubgoalScorer, subgoal_outcome, subgoal_form, goal_formula),
-    "goal": (GoalScorer, goal_outcome, goal_form, goal_formula),
-    "transition": (TransitionScorer, transition_outcome, transition_form, asked_for),
+    "action-sequencing": (ActionScorer, sequence_form, goal_formula),
+    "subgoal": (SubgoalScorer, subgoal_form, goal_formula),
+    "goal": (GoalScorer, goal_form, goal_formula),
+    "transition": (TransitionScorer, transition_form, asked_for),
 }
 EAI_TASKS: Final[Mapping[str, EaiTask]] = {
     name: EaiTask(name, *_SCORED[name], **data_table("eai/tasks")[name]) for name in _SCORED

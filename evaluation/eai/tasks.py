@@ -27,9 +27,18 @@ from scenecypher.evaluation.result import Document
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import ActionGoal, ProgramStep
-from scenecypher.importers.virtualhome import GOALS, REPAIR, chosen_tasks, package_folder, packaged_pairs, program_files
+from scenecypher.importers.virtualhome import (
+    GOALS,
+    REPAIR,
+    chosen_tasks,
+    package_folder,
+    packaged_pairs,
+    parse_formula,
+    parse_program,
+    program_files,
+    relevant_objects,
+)
 from scenecypher.importers.virtualhome_format import RELATIONS, STATES, source_id
-from scenecypher.importers.virtualhome_tasks import parse_formula, parse_program, relevant_objects
 
 CACHE_SIZE: Final = 64
 """Tasks whose graphs stay in memory, about 3 MB each; blocks of samples have fewer tasks."""
@@ -98,20 +107,10 @@ def all_task_ids() -> tuple[str, ...]:
     return tuple(task_entries())
 
 
-def has_goal(task_id: str) -> bool:
-    """Check that a task has a goal."""
-    return task_entries()[task_id].tl_goal is not None
-
-
 def goal_formula(task_id: str) -> str:
     """Return a task's formula in the source's notation; empty for a task without a goal, or one that is not known."""
     entry = task_entries().get(task_id)
     return (entry.tl_goal if entry else None) or ""
-
-
-def count_relation_goals(task_id: str) -> int:
-    """Count a task's relation goals; with two or more, the original excludes it from action sequencing."""
-    return len({fact for fact in task_entries()[task_id].vh_goal.goal if fact.relation_type is not None})
 
 
 @lru_cache(CACHE_SIZE)
@@ -169,31 +168,19 @@ IMPORT = "import"
 """Actor, in a copy's history, of the change to a task's initial state."""
 
 
-class TaskScenePool:
-    """Copies on one connection, as many as are in use at a time; safe to share between threads."""
-
-    def __init__(self, pool: WorldPool | None = None) -> None:
-        self._pool = pool or WorldPool()
-
-    @contextmanager
-    def lease(self, task_id: str) -> Iterator[tuple[SceneStore, SceneInfo]]:
-        """Yield a leased copy in the task's initial state; all changes are undone at the end. Raises ServiceError."""
-        store, base, start = self._pool.database().store, _base_start(), task_start(task_id)
-        if start.scene.declared != base.scene.declared:
-            with store.lease_imported(start.scene, digest=start.scene.digest) as own:
-                yield store, own
-            return
-        with store.lease_imported(base.scene, digest=base_digest()) as copy:
-            delta, version = _delta_to_task(task_id), copy.base
-            if delta:
-                version = store.commit(copy, delta, actor=IMPORT, action=f"{IMPORT} {start.scene.name}").version
-            yield store, replace(copy, version=version, base=version)
-
-
-@cache
-def base_digest() -> str:
-    """Return the digest of the home that is copied."""
-    return _base_start().scene.digest
+@contextmanager
+def leased_task(pool: WorldPool, task_id: str) -> Iterator[tuple[SceneStore, SceneInfo]]:
+    """Yield a leased copy in the task's initial state; all changes are undone at the end. Raises ServiceError."""
+    store, start, base = pool.database().store, task_start(task_id), _base_start()
+    if start.scene.declared != base.scene.declared:
+        with store.lease_imported(start.scene, digest=start.scene.digest) as own:
+            yield store, own
+        return
+    with store.lease_imported(base.scene, digest=base.scene.digest) as copy:
+        delta, version = _delta_to_task(task_id), copy.base
+        if delta:
+            version = store.commit(copy, delta, actor=IMPORT, action=f"{IMPORT} {start.scene.name}").version
+        yield store, replace(copy, version=version, base=version)
 
 
 @cache

@@ -1,24 +1,24 @@
 """Transition modelling: predicted preconditions and effects against the gold domain, and planning with them.
 
-`eai` counts as the Embodied Agent Interface's evaluator: actions that were not asked for, unreadable clauses, unknown
-predicates and unreadable outputs are left out; in planning, the gold action replaces a missing one, and an action may
-name objects. `strict`, ours, counts all of these and replaces nothing. Fast Downward plans in a subprocess with limits
-of time and memory.
+`counts` are as by the Embodied Agent Interface's evaluator: actions that were not asked for, unreadable clauses,
+unknown predicates and unreadable outputs are left out; `strict` ones, ours, have all of these. In planning, the gold
+action replaces a missing one, and an action may name objects. Fast Downward plans in a subprocess with limits of time
+and memory.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
-from scenecypher.db.graph.value import digest
 from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.pddl import (
+    QUANTIFIERS,
     Expression,
     PddlAction,
     PredicateMatch,
@@ -33,8 +33,9 @@ from scenecypher.evaluation.eai.scoring import (
     Figures,
     Judgement,
     Metric,
-    grouped_f1_figures,
+    f1_figures,
     percent_cell,
+    sum_counts,
 )
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.virtualhome import REPAIR, package_folder, task_order
@@ -92,33 +93,14 @@ def _read(name: str) -> Any:
 TIMEOUT_S: Final = 20.0
 """Time limit of one plan, in seconds; the original allows 100 s, and no recorded output took over 2 s."""
 MAX_MEMORY: Final = "1G"
+
 NEVER: Final = "(never)"
 """Predicate that nothing makes true."""
 NOTHING: Final[Expression] = ("and",)
 """Effect that changes nothing."""
-QUANTIFIERS: Final = ("exists", "forall")
 
 _NAME: Final = re.compile(r"\??[A-Za-z][\w-]*")
 _OBJECTS: Final = re.compile(r"\(:objects([^()]*)\)")
-
-
-@dataclass(slots=True)
-class CachedPlanner:
-    """Planner with a cache, since many outputs define the same domain."""
-
-    timeout_s: float = TIMEOUT_S
-    cache: dict[str, bool] = field(default_factory=dict)
-
-    def succeeds(self, task_id: str, predicted: Mapping[str, PddlAction]) -> bool:
-        """Check that the task has a plan with predicted actions in place of gold ones, as in the original.
-
-        Raises InputError if Fast Downward is not installed.
-        """
-        domain, wanted = complete_domain(predicted, problem(task_id))
-        key = digest(f"{domain}\0{wanted}")
-        if key not in self.cache:
-            self.cache[key] = has_plan(domain, wanted, timeout_s=self.timeout_s)
-        return self.cache[key]
 
 
 def complete_domain(predicted: Mapping[str, PddlAction], wanted: str) -> tuple[str, str]:
@@ -137,68 +119,40 @@ def complete_domain(predicted: Mapping[str, PddlAction], wanted: str) -> tuple[s
     return f"{head}\n{actions}\n)", _OBJECTS.sub("(:objects)", wanted, count=1)
 
 
-def unbound_names(action: PddlAction) -> frozenset[str]:
-    """Return the object names that are neither parameters nor quantified; empty if the text can't be read."""
-    scope = _Scope(frozenset())
-    try:
-        _trees(action, scope)
-    except ValueError:
-        return frozenset()
-    return frozenset(scope.foreign)
-
-
-@dataclass(slots=True)
-class _Scope:
-    """Known objects, and the names found that are no variables of the action."""
-
-    objects: frozenset[str]
-    foreign: set[str] = field(default_factory=set)
-
-    def lacks(self, literal: str, bound: frozenset[str]) -> bool:
-        """Check that a literal names an unknown object."""
-        found = {word for word in literal.split()[1:] if _NAME.fullmatch(word)} - bound
-        self.foreign |= found
-        return bool(found - self.objects)
-
-
 def _without_unknown_objects(action: PddlAction, objects: frozenset[str]) -> PddlAction:
     """Return the action with literals of unknown objects disabled; unchanged if it can't be read."""
+    known = objects.union(_NAME.findall(action.parameters))
     try:
-        return PddlAction(action.name, action.parameters, *map(expression_text, _trees(action, _Scope(objects))))
+        precondition = _known_tree(parse_expression(action.precondition), known, otherwise=NEVER.strip("()"))
+        effect = _known_tree(parse_expression(action.effect), known, otherwise=NOTHING)
     except ValueError:
         return action
+    return PddlAction(action.name, action.parameters, expression_text(precondition), expression_text(effect))
 
 
-def _trees(action: PddlAction, scope: _Scope) -> tuple[Expression, Expression]:
-    bound = frozenset(_NAME.findall(action.parameters))
-    return (
-        _known_tree(parse_expression(action.precondition), bound, scope, otherwise=NEVER.strip("()")),
-        _known_tree(parse_expression(action.effect), bound, scope, otherwise=NOTHING),
-    )
-
-
-def _known_tree(found: Expression, bound: frozenset[str], scope: _Scope, *, otherwise: Expression) -> Expression:
-    """Return an expression with another one in place of literals of unknown objects."""
+def _known_tree(found: Expression, known: frozenset[str], *, otherwise: Expression) -> Expression:
+    """Return an expression with another one in place of literals with a name that is not `known`."""
     if isinstance(found, str):
-        return otherwise if scope.lacks(found, bound) else found
+        names = {word for word in found.split()[1:] if _NAME.fullmatch(word)}
+        return found if names <= known else otherwise
     if found[0] in QUANTIFIERS:
-        inner = _known_tree(found[2], bound | set(_NAME.findall(str(found[1]))), scope, otherwise=otherwise)
-        return (found[0], found[1], inner)
+        bound = known.union(_NAME.findall(str(found[1])))
+        return (found[0], found[1], _known_tree(found[2], bound, otherwise=otherwise))
     if found[0] == "when":
-        condition = _known_tree(found[1], bound, scope, otherwise=NEVER.strip("()"))
-        return ("when", condition, _known_tree(found[2], bound, scope, otherwise=otherwise))
-    parts = tuple(_known_tree(part, bound, scope, otherwise=otherwise) for part in found[1:])
+        condition = _known_tree(found[1], known, otherwise=NEVER.strip("()"))
+        return ("when", condition, _known_tree(found[2], known, otherwise=otherwise))
+    parts = tuple(_known_tree(part, known, otherwise=otherwise) for part in found[1:])
     return NOTHING if found[0] == "not" and parts == (NOTHING,) else (found[0], *parts)
 
 
-def has_plan(domain: str, wanted: str, *, timeout_s: float) -> bool:
-    """Check that Fast Downward finds a plan; it is run directly, since unified-planning's parser accepts less.
+@lru_cache(512)
+def has_plan(domain: str, wanted: str, *, timeout_s: float = TIMEOUT_S) -> bool:
+    """Check that Fast Downward finds a plan; many outputs define the same domain, so the last answers are kept.
 
-    A domain that it refuses, or that exceeds the limits of time or memory, has no plan.
+    A domain that it refuses, or that exceeds the limits of time or memory, has no plan. Raises InputError if it is not
+    installed.
     """
-    limit = TimeLimit(timeout_s)
-    found = solve(domain, wanted, limit, search=LAMA, memory=MAX_MEMORY)
-    return found.status == "solved"
+    return solve(domain, wanted, TimeLimit(timeout_s), search=LAMA, memory=MAX_MEMORY).status == "solved"
 
 
 CATEGORIES: Final = (
@@ -209,18 +163,16 @@ CATEGORIES: Final = (
     "non-spatial_relations",
 )
 
+PARTS: Final = ("precondition", "effect")
 SHORT: Final[Mapping[Metric, str]] = {"precision": "p", "recall": "r", "f1": "f1"}
 
 
 class TransitionScorer:
-    """Scorer of 296 outputs; `planned` of them, evenly spread, are also planned with (None: all; 0: none)."""
+    """Scorer of 296 outputs; if it `plans`, it checks that there is a plan with each."""
 
-    def __init__(self, planned: int | None = None) -> None:
-        ids = transition_task_ids()
-        count = len(ids) if planned is None else min(planned, len(ids))
-        self._planned = frozenset(ids[at * len(ids) // count] for at in range(count))
-        self._planner = CachedPlanner()
-        if self._planned:
+    def __init__(self, *, plans: bool = True) -> None:
+        self._plans = plans
+        if plans:
             check_engine()
 
     def task_ids(self) -> Sequence[str]:
@@ -230,97 +182,60 @@ class TransitionScorer:
     def score(self, task_id: str, output: str | None) -> Judgement:
         """Count by category in both ways, and check that there is a plan (None if not planned)."""
         found = None if output is None else parse_actions(output)
-        judged = judge_actions(task_id, found)
-        if task_id not in self._planned:
-            return {**judged, "plan": None, "strict_plan": None}
-        plan = found is not None and self._planner.succeeds(task_id, found)
-        return {**judged, "plan": plan, "strict_plan": plan and not judged["missing"] and not judged["unbound"]}
+        plan = has_plan(*complete_domain(found, problem(task_id))) if found is not None and self._plans else False
+        return {**judge_actions(task_id, found), "plan": plan if self._plans else None}
 
     def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
-        """Return precision, recall and F1 in total and by category, and the planner's success likewise."""
-        return transition_figures(judged, intervals=intervals)
+        """Return precision, recall and F1 in total and by category, and how many readable outputs have a plan."""
+        figures: Figures = {}
+        for key, prefix in (("counts", ""), ("strict", "strict_")):
+            counted = [one[key] for one in judged]
+            groups = {"": CATEGORIES} | {f"{it}.": (it,) for it in CATEGORIES if key == "counts"}
+            for group, categories in groups.items():
+                figures |= f1_figures(counted, categories, partial(_name, prefix + group), intervals=intervals)
+        planned = [one["plan"] for one in judged if one["parsed"] and one["plan"] is not None]
+        return figures | {"planner": percent_cell(sum(planned), len(planned))}
+
+    def outcome(self, judged: Judgement) -> tuple[str, bool]:
+        """Return an output's outcome, and whether there is a plan."""
+        ended = "not planned" if judged["plan"] is None else "no plan"
+        return (ended if judged["parsed"] else "unread"), bool(judged["plan"])
+
+
+def _name(group: str, part: Metric) -> str:
+    return group + SHORT[part]
 
 
 def judge_actions(task_id: str, found: Mapping[str, PddlAction] | None) -> Judgement:
     """Return the judgement of one output's actions, without planning; None is an unreadable output."""
-    asked = asked_actions(task_id)
-    predicted = found or {}
+    asked, predicted = asked_actions(task_id), found or {}
     counts: dict[str, ConfusionCounts] = defaultdict(ConfusionCounts)
     strict: dict[str, ConfusionCounts] = defaultdict(ConfusionCounts)
-    unreadable = 0
     for name in asked:
-        for part, gold in _parts(gold_actions()[name]):
-            one = match_predicates(getattr(predicted[name], part), gold) if name in predicted else PredicateMatch()
-            unreadable += not one.readable
-            _add_counts(counts, one)
-            missed = name not in predicted or not one.readable
-            _add_counts(strict, PredicateMatch(misses=predicate_names([parse_expression(gold)])) if missed else one)
-    invented = sorted(predicted.keys() - set(asked))
-    for name in invented:
+        for part in PARTS:
+            gold = getattr(gold_actions()[name], part)
+            one = match_predicates(getattr(predicted[name], part), gold) if name in predicted else None
+            _add_counts(counts, one or PredicateMatch())
+            _add_counts(strict, one or PredicateMatch(misses=predicate_names([parse_expression(gold)])))
+    for name in predicted.keys() - set(asked):
         _add_counts(strict, PredicateMatch(alarms=_all_names(predicted[name])))
-    return {
-        "task": task_id,
-        "categories": _read("id2category_2.json")[task_id],
-        "parsed": found is not None,
-        "counts": {name: one.as_list() for name, one in counts.items()} if found is not None else {},
-        "strict": {name: one.as_list() for name, one in strict.items()},
-        "missing": len(set(asked) - predicted.keys()),
-        "invented": len(invented),
-        "unreadable": unreadable,
-        "unbound": sum(bool(unbound_names(action)) for action in predicted.values()),
+    counted = {"counts": {} if found is None else counts, "strict": strict}
+    return {"parsed": found is not None} | {
+        kind: {name: [*row] for name, row in rows.items()} for kind, rows in counted.items()
     }
-
-
-def transition_figures(judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
-    """Return the figures of one model."""
-    return {
-        **_scores(judged, "counts", "", intervals),
-        **_scores(judged, "strict", "strict_", intervals),
-        **_plans(judged),
-        "unparsed": percent_cell(sum(not one["parsed"] for one in judged), len(judged)),
-    }
-
-
-def transition_outcome(found: Judgement) -> tuple[str, bool]:
-    """Return an output's outcome, and whether there is a plan."""
-    ended = "not planned" if found["plan"] is None else "no plan"
-    return (ended if found["parsed"] else "unread"), bool(found["plan"])
-
-
-def _scores(judged: Sequence[Judgement], key: str, prefix: str, intervals: Collection[str]) -> Figures:
-    groups = {prefix: CATEGORIES, **{f"{prefix}{category}.": (category,) for category in CATEGORIES}}
-    counted = [one[key] for one in judged]
-    return grouped_f1_figures(counted, groups, lambda group, part: group + SHORT[part], intervals=intervals)
-
-
-def _plans(judged: Sequence[Judgement]) -> Figures:
-    """Return planning success: `planner` over readable outputs, as the original; `strict_planner` over all planned."""
-    tried = [one for one in judged if one["plan"] is not None]
-    read = [one for one in tried if one["parsed"]]
-    groups = {"planner": read} | {
-        f"planner.{it}": [one for one in read if it in one["categories"]] for it in CATEGORIES
-    }
-    found = {name: percent_cell(sum(one["plan"] for one in group), len(group)) for name, group in groups.items()}
-    return found | {"strict_planner": percent_cell(sum(one["strict_plan"] for one in tried), len(tried))}
 
 
 def _add_counts(counts: dict[str, ConfusionCounts], found: PredicateMatch) -> None:
     """Add to the counts of categories those of the predicates of a clause."""
-    for predicate in found.hits | found.alarms | found.misses:
+    for predicate in frozenset().union(*found):
         if category := _read("predicates_category.json").get(predicate):
-            groups = (found.hits, found.alarms, found.misses)
-            counts[category] += ConfusionCounts(*(int(predicate in group) for group in groups))
+            here = ConfusionCounts(*(int(predicate in group) for group in found))
+            counts[category] = sum_counts((counts[category], here))
 
 
 def _all_names(action: PddlAction) -> frozenset[str]:
     found: set[str] = set()
-    for _, text in _parts(action):
-        try:
-            found |= predicate_names([parse_expression(text)])
-        except ValueError:
-            continue
+    for part in PARTS:
+        with suppress(ValueError):
+            found |= predicate_names([parse_expression(getattr(action, part))])
     return frozenset(found)
-
-
-def _parts(action: PddlAction) -> Iterable[tuple[str, str]]:
-    return (("precondition", action.precondition), ("effect", action.effect))

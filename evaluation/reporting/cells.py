@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass, fields
 from io import StringIO
-from typing import Final, assert_never
+from typing import Final, NamedTuple
 
-from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table
+from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table, Unit
 
 EMPTY_CELL: Final = ""
 NOT_AVAILABLE: Final = "n/a"
@@ -16,10 +16,16 @@ N: Final = "n"
 """Key of the column with the number of samples of a row."""
 LARGE: Final = 100
 """Numbers from here on are shown without decimals."""
+FORMATS: Final[Mapping[Unit, str]] = {
+    "share": "{:.2f}",
+    "percent": "{:.1f}",
+    "count": "{:,.0f}",
+    "number": "{:,.0f}",
+    "change": "{:+.1f}%",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class TextRow:
+class TextRow(NamedTuple):
     """Row of text: its origin, its name, its cells and its note."""
 
     origin: str
@@ -30,8 +36,11 @@ class TextRow:
 
 def text_rows(table: Table) -> Iterator[TextRow]:
     """Yield all rows of a table, with cells in the order of its columns."""
-    yield from (_text_row(row, table, origin=row_origin(row)) for row in table.rows)
-    yield from (_text_row(row, table, origin="published") for row in table.published)
+    for row, origin in _rows(table):
+        cells = tuple(_format_with_count(row, column) for column in table.columns)
+        failed = f"{row.failed} failed" if row.failed else ""
+        retried = f"{row.retried} more attempts" if row.retried else ""
+        yield TextRow(origin, row_name(row), cells, "; ".join(filter(None, (row.note, failed, retried))))
 
 
 def row_origin(row: Row) -> str:
@@ -70,19 +79,9 @@ def format_cell(column: Column, cell: Cell | None) -> str:
 
 def format_number(column: Column, value: float) -> str:
     """Return a figure in its column's unit."""
-    match column.unit:
-        case "share":
-            return f"{value:.2f}"
-        case "percent":
-            return f"{value:.1f}"
-        case "count":
-            return f"{value:,.0f}"
-        case "number":
-            return f"{value:,.0f}" if abs(value) >= LARGE else f"{value:.2f}"
-        case "change":
-            return f"{value:+.1f}%"
-        case _:
-            assert_never(column.unit)
+    if column.unit == "number" and abs(value) < LARGE:
+        return f"{value:.2f}"
+    return FORMATS[column.unit].format(value)
 
 
 def unfinished_warning(result: ExperimentResult) -> str:
@@ -120,31 +119,24 @@ def table_heading(table: Table) -> str:
 def provenance_line(result: ExperimentResult) -> str:
     """Return the provenance of a result in one line."""
     provenance = result.provenance
-    parts = [
+    parts = (
         f"replies: {', '.join(provenance.replies)}",
         f"model: {provenance.model}",
         provenance.date,
         f"version {provenance.version}",
-    ]
-    parts += [f"prompts {provenance.prompt_version}"] if provenance.prompt_version else []
-    parts += [f"seeds {', '.join(map(str, provenance.seeds))}"] if provenance.seeds else []
-    parts += [f"temperature {provenance.temperature:g}"] if provenance.temperature is not None else []
-    return "; ".join(
-        [*parts, f"{provenance.samples:,} of {provenance.wanted:,} samples", f"{provenance.tokens:,} tokens"]
+        f"prompts {provenance.prompt_version}" if provenance.prompt_version else "",
+        f"seeds {', '.join(map(str, provenance.seeds))}" if provenance.seeds else "",
+        "" if provenance.temperature is None else f"temperature {provenance.temperature:g}",
+        f"{provenance.samples:,} of {provenance.wanted:,} samples",
+        f"{provenance.tokens:,} tokens",
     )
+    return "; ".join(filter(None, parts))
 
 
 def _format_with_count(row: Row, column: Column) -> str:
     """Return a figure, with its number of samples if that differs from the row's."""
     text, cell, whole = format_cell(column, row.cells.get(column.key)), row.cells.get(column.key), row.cells.get(N)
     return f"{text} of {cell.n}" if cell and whole and cell.n and cell.n != whole.value else text
-
-
-def _text_row(row: Row, table: Table, *, origin: str) -> TextRow:
-    cells = tuple(_format_with_count(row, column) for column in table.columns)
-    failed = f"{row.failed} failed" if row.failed else ""
-    retried = f"{row.retried} more attempts" if row.retried else ""
-    return TextRow(origin, row_name(row), cells, "; ".join(filter(None, (row.note, failed, retried))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,32 +168,32 @@ class TidyFigure:
 
 def tidy_figures(result: ExperimentResult, table: Table) -> Iterator[TidyFigure]:
     """Yield a table's figures, ours before the published ones."""
-    published = ((row, "published") for row in table.published)
-    for row, origin in (*((row, row_origin(row)) for row in table.rows), *published):
-        yield from _figures(result, table, row, origin)
+    for row, origin in _rows(table):
+        whole = {
+            "experiment": result.experiment,
+            "table": table.key,
+            "whose": origin,
+            "label": row_name(row),
+            "options": " ".join(f"{name}={value}" for name, value in row.options.items()),
+            "finished": "yes" if result.finished else "NOT FINISHED",
+            "replies": " ".join(result.provenance.replies),
+            "date": result.provenance.date,
+            **row.model_dump(include={"method", "model", "failed", "note"}),
+        }
+        for column in (it for it in table.columns if it.key in row.cells):
+            own = column.model_dump(include={"heading", "unit", "second"}) | row.cells[column.key].model_dump()
+            yield TidyFigure(column=column.key, **whole, **own)
 
 
 def table_csv(result: ExperimentResult, table: Table) -> str:
     """Return a table as CSV, one line for each figure."""
     text = StringIO()
-    writer = csv.DictWriter(text, [field.name for field in fields(TidyFigure)], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows([asdict(figure) for figure in tidy_figures(result, table)])
+    heads = [it.name for it in fields(TidyFigure)]
+    csv.writer(text, lineterminator="\n").writerows([heads, *(astuple(it) for it in tidy_figures(result, table))])
     return text.getvalue()
 
 
-def _figures(result: ExperimentResult, table: Table, row: Row, origin: str) -> Iterator[TidyFigure]:
-    whole = {
-        "experiment": result.experiment,
-        "table": table.key,
-        "whose": origin,
-        "label": row_name(row),
-        "options": " ".join(f"{name}={value}" for name, value in row.options.items()),
-        "finished": "yes" if result.finished else "NOT FINISHED",
-        "replies": " ".join(result.provenance.replies),
-        "date": result.provenance.date,
-        **row.model_dump(include={"method", "model", "failed", "note"}),
-    }
-    for column in (it for it in table.columns if it.key in row.cells):
-        own = column.model_dump(include={"heading", "unit", "second"}) | row.cells[column.key].model_dump()
-        yield TidyFigure(column=column.key, **whole, **own)
+def _rows(table: Table) -> Iterator[tuple[Row, str]]:
+    """Yield all rows with their origins, ours before the published ones."""
+    yield from ((row, row_origin(row)) for row in table.rows)
+    yield from ((row, "published") for row in table.published)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
@@ -80,6 +80,8 @@ def _make_figures(result: ExperimentResult) -> Iterator[tuple[str, Figure]]:
 
 def _bar_chart(heading: str, drawn: Sequence[TidyFigure]) -> Figure:
     """Draw a panel a column, with a bar for each row: ours, each followed by the published ones of its method."""
+    from matplotlib.patches import Patch
+
     columns, bars = list(dict.fromkeys(it.column for it in drawn)), _bars(drawn)
     across, down = min(len(columns), PANELS_PER_ROW), -(-len(columns) // PANELS_PER_ROW)
     figure = _figure(width=3 + 3 * across, height=(1.4 + BAR_INCHES * len(bars)) * down)
@@ -92,7 +94,8 @@ def _bar_chart(heading: str, drawn: Sequence[TidyFigure]) -> Figure:
         panel.set_yticks(range(len(bars)), [label for _, label in bars], fontsize=8)
     panels[0, 0].set_ylim(len(bars) - 0.4, -0.6)
     panels[0, 0].set_title(fill(heading, TITLE_WIDTH * across), loc="left", fontsize=10)
-    _legend(panels[0, -1], {whose for whose, _ in bars})
+    handles = [Patch(color=COLORS[name], label=name) for name in COLORS if name in {whose for whose, _ in bars}]
+    panels[0, -1].legend(handles=handles, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
 
 
@@ -108,25 +111,13 @@ def _panel(panel: Axes, drawn: Sequence[TidyFigure], bars: Sequence[tuple[str, s
         if isinstance(it.value, float):
             number = bars.index((it.whose, it.label))
             panel.barh(number, it.value, color=COLORS[it.whose], height=0.8)
-            _interval(panel, number, it.value, it)
+            if it.low is not None and it.high is not None:
+                reach = [[max(0.0, it.value - it.low)], [max(0.0, it.high - it.value)]]
+                panel.errorbar(it.value, number, xerr=reach, color="black", capsize=2, linewidth=1)
     if drawn[0].unit != "change":
         panel.set_xlim(0, 1 if drawn[0].unit == "share" else 100)
     panel.set_xlabel(drawn[0].heading + ("" if drawn[0].unit == "share" else " (%)"))
     panel.grid(visible=True, axis="x", alpha=0.3)
-
-
-def _interval(panel: Axes, number: int, value: float, of: TidyFigure) -> None:
-    if of.low is not None and of.high is not None:
-        reach = [[max(0.0, value - of.low)], [max(0.0, of.high - value)]]
-        panel.errorbar(value, number, xerr=reach, color="black", capsize=2, linewidth=1)
-
-
-def _legend(panel: Axes, used: Collection[str]) -> None:
-    """Add a legend of colours."""
-    from matplotlib.patches import Patch
-
-    handles = [Patch(color=COLORS[name], label=name) for name in COLORS if name in used]
-    panel.legend(handles=handles, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 def _line_chart(table: Table) -> Figure:

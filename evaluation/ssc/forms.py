@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache, wraps
 from typing import Any, Final, TypeVar
 
-from scenecypher.evaluation.eai.goal_interpretation import KEYS, LISTS, MAX_CHARACTERS, parse_goals
+from scenecypher.evaluation.eai.goal_interpretation import KEYS, MAX_CHARACTERS, parse_goals
 from scenecypher.evaluation.eai.grounding import ACTIONS, SUBGOALS, parse_object_number
 from scenecypher.evaluation.eai.pddl import EMPTY, Expression, PddlAction, parse_actions, parse_expression
 from scenecypher.evaluation.eai.subgoal_text import (
@@ -108,8 +109,7 @@ _PREDICATE: Final = re.compile(r"\((\w+)((?:\s+\?\w+|\s+-\s+\w+)*)\s*\)")
 def goal_form(output: str) -> Form:
     """Return three sets of goals; keys that the schema does not have are ignored."""
     found = parse_goals(output)
-    _require(found is not None and found.keys() >= set(LISTS.values()))
-    return tuple(_goal_set(kind, (found or {})[LISTS[kind]]) for kind in LISTS)
+    return tuple(_goal_set(kind, (found or {}).get(f"{kind} goals")) for kind in KEYS)
 
 
 @_or_none
@@ -152,16 +152,13 @@ def action_form(action: PddlAction) -> Form:
 
 def _goal_set(kind: str, goals: Any) -> frozenset[tuple[str, ...]]:
     _require(isinstance(goals, list) and all(isinstance(goal, dict) for goal in goals))
-    found: set[tuple[str, ...]] = set()
-    for goal in goals:
-        words = [goal.get(key) for key in KEYS[kind]]
-        _require(all(isinstance(word, str) for word in words))
-        named = [word.strip() for word in words]
-        at = KNOWN_AT[kind]
-        named[at] = named[at].upper() if kind == "action" else named[at]
-        _require(named[at] in _known_words(kind))
-        found.add(tuple(named))
-    return frozenset(found)
+    found = [tuple(goal.get(key) for key in KEYS[kind]) for goal in goals]
+    _require(all(isinstance(word, str) for words in found for word in words))
+    named = {tuple(word.strip() for word in words) for words in found}
+    if kind == "action":
+        named = {(word.upper(),) for (word,) in named}
+    _require({words[KNOWN_AT[kind]] for words in named} <= _known_words(kind))
+    return frozenset(named)
 
 
 def _json_pairs(output: str) -> list[tuple[str, Any]]:
@@ -170,13 +167,12 @@ def _json_pairs(output: str) -> list[tuple[str, Any]]:
     _require(len(output) <= MAX_CHARACTERS and start >= 0)
     text = output[start : end + 1].replace("\n", " ")
     for mended in (text, text.replace("'", '"')):
-        try:
+        with suppress(ValueError, RecursionError):
             found = json.loads(mended, object_pairs_hook=_Pairs)
-        except (ValueError, RecursionError):
-            continue
-        _require(isinstance(found, _Pairs))
-        return list(found)
-    raise ValueError("no JSON")
+            break
+    else:
+        raise ValueError("no JSON")
+    return list(found)
 
 
 class _Pairs(tuple[tuple[str, Any], ...]):
@@ -204,21 +200,12 @@ def _check_predicates(found: Expression) -> Expression:
 
     Raises ValueError for unknown predicates, wrong numbers of arguments, and arguments that are no variables.
     """
-    for name, *arguments in _atoms(found):
-        if _predicates().get(name) != len(arguments):
-            raise ValueError(f"{name[:60]} with {len(arguments)} arguments is no predicate")
-        if not all(map(_ARGUMENT.fullmatch, arguments)):
-            raise ValueError(f"{name[:60]} is of something that is no parameter")
+    if not isinstance(found, str):
+        [*map(_check_predicates, found[2 if found[0] in {"exists", "forall"} else 1 :])]
+    elif found != EMPTY:
+        name, *arguments = found.split()
+        _require(_predicates().get(name) == len(arguments) and all(map(_ARGUMENT.fullmatch, arguments)))
     return found
-
-
-def _atoms(found: Expression) -> Iterator[list[str]]:
-    if isinstance(found, str):
-        if found != EMPTY:
-            yield found.split()
-        return
-    for part in found[2 if found[0] in {"exists", "forall"} else 1 :]:
-        yield from _atoms(part)
 
 
 @cache

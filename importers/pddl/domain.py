@@ -12,9 +12,8 @@ import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import InvalidValue, relation_type
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers.pddl import domain_data as data
-from scenecypher.importers.pddl.expressions import QUANTIFIERS, ExpressionReader, conjuncts_of, identifier
-from scenecypher.importers.pddl.naming import EMPTY_HAND, HELD, DomainTypes, Naming, Predicate
-from scenecypher.importers.pddl.syntax import OBJECT, Expression, Form, PddlFile, Word, typed_names
+from scenecypher.importers.pddl import expressions as pddl
+from scenecypher.importers.pddl.syntax import OBJECT, Expression, Form, PddlFile, TypedName, Word, typed_names
 from scenecypher.importers.word_tables import listed, tables
 
 _WORDS: Final = tables("words")["pddl"]
@@ -43,9 +42,12 @@ def read_domain(
 class DomainReader:
     """Reads one domain for a scene with these `words`; for a new scene they are empty."""
 
-    def __init__(self, source: PddlFile, mapping: data.DomainMapping, words: data.SceneWords) -> None:
+    def __init__(
+        self, source: PddlFile, mapping: data.DomainMapping, words: data.SceneWords, more: Iterable[TypedName] = ()
+    ) -> None:
         self.source, self.mapping, self.words = source, mapping, words
-        self.types = DomainTypes(source, mapping, words)
+        self.constants = (*typed_names(source.items(":constants")), *more)
+        self.types = pddl.DomainTypes(source, mapping, words)
         self.notes: list[str] = []
 
     def read(self) -> data.Domain:
@@ -56,29 +58,26 @@ class DomainReader:
         actions = tuple(_ActionReader(self, action, forms).read() for action in self.source.all(":action"))
         types = {type_: self.types.forms_of(type_) for type_ in self.types.tree.parents}
         constants = {name.text: (given[0].text if given else OBJECT) for name, given in self.constants}
-        self._check_constants()
+        for name, _ in self.constants if self.words.classes else ():
+            cause = f"the scene has no node that is called {name.text}"
+            self.source.check(name.text, self.words.ids, name.line, cause)
         notes = tuple(dict.fromkeys(self.notes))
         return data.Domain(self.source.name, forms, types, constants, actions, self.types.agent_types, notes)
 
     # --- what the file declares
 
     @cached_property
-    def constants(self) -> tuple[tuple[Word, tuple[Word, ...]], ...]:
-        """The declared constants, each with its types."""
-        return tuple(typed_names(self.source.items(":constants")))
-
-    @cached_property
-    def predicates(self) -> dict[str, Predicate]:
+    def predicates(self) -> dict[str, pddl.Predicate]:
         """The declared predicates by name."""
         changed = {it.head for action in self.source.all(":action") for it, _ in changes(part_of(action, ":effect"))}
-        found: dict[str, Predicate] = {}
+        found: dict[str, pddl.Predicate] = {}
         for form in self.source.items(":predicates"):
             if not isinstance(form, Form) or not form.head:
                 self.source.fail(form.line, "a predicate such as (on ?x ?y) should stand here")
             types = tuple(self.types.tree.below(self.types.tree.check(given)) for _, given in typed_names(form.rest))
             if form.head in found:
                 self.source.fail(form.line, f"the predicate {form.head} is declared twice")
-            found[form.head] = Predicate(form.head, types, form.line, form.head in changed)
+            found[form.head] = pddl.Predicate(form.head, types, form.line, form.head in changed)
         return found
 
     def facts(self) -> Iterator[Form]:
@@ -87,17 +86,17 @@ class DomainReader:
             for part in (":precondition", ":effect"):
                 yield from facts_of(part_of(action, part))
 
-    def for_team(self, names: Sequence[str]) -> DomainReader:
-        """Return the reader for a problem in which several agents act: each is an object that its actions name.
+    def for_problem(self, constants: Iterable[TypedName], acting: Sequence[str]) -> DomainReader:
+        """Return the reader for a problem whose actions name these `constants`, and in which these nodes act.
 
-        The type that a mapping file gives stays the agent's.
+        Where several act, each is an object that its actions name; the type in a mapping file stays the agent's.
         """
-        if len(names) < 2 or self.mapping.agent is not None:
-            return self
-        reader = DomainReader(self.source, replace(self.mapping, agent=data.NO_AGENT), self.words)
-        shown = ", ".join(names[:MAX_NAMED]) + (", …" if len(names) > MAX_NAMED else "")
+        is_team = len(acting) > 1 and self.mapping.agent is None
+        mapping = replace(self.mapping, agent=data.NO_AGENT) if is_team else self.mapping
+        reader = DomainReader(self.source, mapping, self.words, constants)
+        shown = ", ".join(acting[:MAX_NAMED]) + (", …" if len(acting) > MAX_NAMED else "")
         told = f"several act ({shown}): they are objects that actions name, and one robot carries all actions out"
-        reader.notes.append(told)
+        reader.notes += [told] if is_team else []
         return reader
 
     # --- what is refused
@@ -130,28 +129,18 @@ class DomainReader:
         for action in self.source.all(":action"):
             if len(action.items) < 2 or not isinstance(action.items[1], Word):
                 self.source.fail(action.line, "an action's name should stand after :action")
-            if (name := identifier(action.items[1].text)) in names:
+            if (name := pddl.identifier(action.items[1].text)) in names:
                 self.source.fail(action.line, f"another action is called {name} too; rename one")
             names.add(name)
-            self._check_parts(action)
+            for item in (it for it in action.rest[1:] if isinstance(it, Word)):
+                cause = f"{item.text} is no part of an action that is known here"
+                self.source.check(item.text, KNOWN_PARTS, item.line, cause)
             parameters = part_of(action, ":parameters")
             if isinstance(parameters, Form):
                 for _, given in typed_names(parameters.items):
                     self.types.tree.check(given)
         for fact in self.facts():
             self.check_fact(fact, self.source)
-
-    def _check_parts(self, action: Form) -> None:
-        for item in action.rest[1:]:
-            if isinstance(item, Word):
-                cause = f"{item.text} is no part of an action that is known here"
-                self.source.check(item.text, KNOWN_PARTS, item.line, cause)
-
-    def _check_constants(self) -> None:
-        for name, _ in self.constants:
-            if self.words.classes:
-                cause = f"the scene has no node that is called {name.text}"
-                self.source.check(name.text, self.words.ids, name.line, cause)
 
     def check_fact(self, fact: Form, source: PddlFile) -> None:
         """Raise DocumentError for a fact of a file that is of no declared predicate, or has other arguments."""
@@ -172,7 +161,7 @@ class DomainReader:
         for name in given.keys() - self.predicates.keys():
             hint = did_you_mean(name, tuple(self.predicates))
             raise InputError(f"{self.mapping.file}: predicates.{name}: the domain has no such predicate{hint}")
-        naming = Naming(self.predicates, self.words, self.types.agent_types, self._hands_agree())
+        naming = pddl.Naming(self.predicates, self.words, self.types.agent_types, self._hands_agree())
         forms = {name: given.get(name) or naming.form(it) for name, it in self.predicates.items()}
         for name, predicate in self.predicates.items():
             form = forms[name]
@@ -182,7 +171,7 @@ class DomainReader:
         self._check_clashes(forms)
         return {name: form for name, form in forms.items() if form is not None}
 
-    def _check_form(self, predicate: Predicate, form: data.FactForm) -> None:
+    def _check_form(self, predicate: pddl.Predicate, form: data.FactForm) -> None:
         count = len(predicate.types)
         if count not in form.arities:
             wanted = " or ".join(map(str, form.arities))
@@ -199,11 +188,12 @@ class DomainReader:
             self.source.fail(predicate.line, f"({predicate.name} …) can't be stored: {error}")
 
     def _check_clashes(self, forms: Mapping[str, data.FactForm | None]) -> None:
-        """Check that no two predicates of which one changes are stored as the same fact of the same nodes."""
+        """Check that no two predicates that change or are mapped are stored as the same fact of the same nodes."""
         for one, other in combinations(self.predicates.values(), 2):
             form = forms[one.name]
             is_one = form is not None and form == forms[other.name] and form.how not in data.DERIVED
-            if form is None or not is_one or not (one.changed or other.changed):
+            are_mapped = {one.name, other.name} <= self.mapping.predicates.keys()
+            if form is None or not is_one or not (one.changed or other.changed or are_mapped):
                 continue
             if not (one.types and all(it.types[0] for it in (one, other)) and not one.types[0] & other.types[0]):
                 cause = f"{other.name} is stored as {data.form_text(form)}, as {one.name} is; map one of them otherwise"
@@ -211,18 +201,18 @@ class DomainReader:
 
     def _hands_agree(self) -> bool:
         """Check that every action that takes or puts something says the same of the empty hand."""
-        if not self.predicates.keys() & set(EMPTY_HAND) or not self.predicates.keys() & set(HELD):
+        if not self.predicates.keys() & set(pddl.EMPTY_HAND) or not self.predicates.keys() & set(pddl.HELD):
             return False
         for action in self.source.all(":action"):
             made = [(fact.head, holds) for fact, holds in changes(part_of(action, ":effect"))]
-            taken = {holds for name, holds in made if name in HELD}
-            emptied = {not holds for name, holds in made if name in EMPTY_HAND}
+            taken = {holds for name, holds in made if name in pddl.HELD}
+            emptied = {not holds for name, holds in made if name in pddl.EMPTY_HAND}
             if taken != emptied:
                 return False
         return True
 
 
-class _ActionReader(ExpressionReader):
+class _ActionReader(pddl.ExpressionReader):
     """Reads one action."""
 
     def __init__(self, domain: DomainReader, form: Form, forms: Mapping[str, data.FactForm]) -> None:
@@ -236,11 +226,11 @@ class _ActionReader(ExpressionReader):
             for parameter in parameters
             if (condition := self._types.is_of(parameter.name, parameter.types)) != c.ALWAYS
         ]
-        parts = conjuncts_of(part_of(self._form, ":precondition") or Form((), self._form.line))
+        parts = pddl.conjuncts_of(part_of(self._form, ":precondition") or Form((), self._form.line))
         requires += [data.ActionRequirement(self.condition(part), self.text(part)) for part in parts]
         effects = tuple(self._effects(part_of(self._form, ":effect") or Form((), self._form.line)))
-        words = self._form.comment or self._words_of(requires)
-        return data.DomainAction(identifier(_text(self._form.items[1])), words, parameters, tuple(requires), effects)
+        name, words = pddl.identifier(_text(self._form.items[1])), self._form.comment or self._words_of(requires)
+        return data.DomainAction(name, words, parameters, tuple(requires), effects)
 
     def _parameters(self) -> tuple[data.ActionParameter, ...]:
         """Bind all parameters and return those besides the first agent, which is the node that acts."""
@@ -302,7 +292,7 @@ def _type_words(parameter: data.ActionParameter) -> str:
     return f"{{{parameter.name}}} is no {' or '.join(parameter.types)}"
 
 
-def _too_many(predicate: Predicate) -> str:
+def _too_many(predicate: pddl.Predicate) -> str:
     name, count = predicate.name, len(predicate.types)
     told = f"({name} …) has {count} arguments; a scene graph holds facts of one or two"
     if predicate.changed:
@@ -331,7 +321,7 @@ def facts_of(expression: Expression | None) -> Iterator[Form]:
     """Yield the facts of a precondition, effect or goal, and comparisons of numbers."""
     if not isinstance(expression, Form) or not expression.items or expression.head in MEASURES:
         return
-    if expression.head in QUANTIFIERS:
+    if expression.head in pddl.QUANTIFIERS:
         yield from facts_of(expression.items[-1])
     elif expression.head in CONNECTIVES or not expression.head:
         for part in expression.items:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from string import Formatter
@@ -17,7 +17,7 @@ import scenecypher.db.condition as c
 from scenecypher.db.condition.condition_json import TermForm
 from scenecypher.db.graph.field_types import Form, Label, as_validator
 from scenecypher.db.graph.graph_json import canonical_json
-from scenecypher.db.graph.problems import document_error, validated
+from scenecypher.db.graph.problems import validated
 from scenecypher.db.graph.scene import InvalidValue, SceneGraph, relation_type
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import KINDS, Declared
@@ -114,18 +114,14 @@ class SceneWords:
     def of(cls, graph: SceneGraph) -> SceneWords:
         """Return the words of a scene."""
         nodes = graph.nodes.values()
+        names = Counter(node.name.lower() for node in nodes)
+        by_name = {node.name.lower(): node.id for node in nodes if names[node.name.lower()] == 1}
         return cls(
             frozenset(node.class_ for node in nodes),
             frozenset(state for node in nodes for state in node.states),
             frozenset(word for node in nodes for word in node.affordances),
-            _ids_by_word(graph),
+            by_name | {node_id.lower(): node_id for node_id in graph.nodes},
         )
-
-
-def _ids_by_word(graph: SceneGraph) -> dict[str, str]:
-    names = Counter(node.name.lower() for node in graph.nodes.values())
-    by_name = {node.name.lower(): node.id for node in graph.nodes.values() if names[node.name.lower()] == 1}
-    return by_name | {node_id.lower(): node_id for node_id in graph.nodes}
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,19 +189,8 @@ def read_mapping(path: Path) -> DomainMapping:
     except tomllib.TOMLDecodeError as error:
         raise DocumentError(str(path), "the file", f"no valid TOML ({error}); mend it") from error
     form = validated(_MappingForm, document, str(path))
-    if twice := [*_used_twice(form.predicates)]:
-        raise document_error(str(path), twice)
     predicates, types = ({name.lower(): it for name, it in table.items()} for table in (form.predicates, form.types))
     return DomainMapping(predicates, types, form.agent.lower() if form.agent else None, str(path))
-
-
-def _used_twice(forms: Mapping[str, FactForm]) -> Iterable[tuple[str, str]]:
-    first: dict[tuple[str, str, bool], str] = {}
-    for name, form in forms.items():
-        key = (form.how, form.word, form.of_agent)
-        other = first.setdefault(key, name)
-        if other != name and form.how in CHANGEABLE:
-            yield f"$.predicates.{name}", f"is stored as {form.word!r}, which is {other} already; give each its own"
 
 
 def _message(words: str) -> str:

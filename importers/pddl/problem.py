@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Final, NoReturn
+from typing import Final
 
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.importers.pddl.domain import DomainReader, facts_of
 from scenecypher.importers.pddl.domain_data import ACTING, DERIVED, Domain, FactForm
-from scenecypher.importers.pddl.expressions import ExpressionReader
-from scenecypher.importers.pddl.naming import KIND_WORDS
-from scenecypher.importers.pddl.syntax import OBJECT, Expression, Form, PddlFile, Word, typed_names
+from scenecypher.importers.pddl.expressions import KIND_WORDS, ExpressionReader
+from scenecypher.importers.pddl.syntax import OBJECT, Form, PddlFile, Word, typed_names
 
 ROBOT: Final = "robot"
 """The node that acts where a problem names none."""
@@ -32,32 +31,17 @@ def read_problem(problem: PddlFile, reader: DomainReader) -> PddlScene:
 
     An object of the problem that an action names is a constant, declared or not.
     """
-    return _ProblemReader(*_with_constants(problem, reader)).read()
-
-
-def _with_constants(problem: PddlFile, reader: DomainReader) -> tuple[PddlFile, DomainReader]:
-    """Return both, the objects that actions name as constants of the domain."""
-    named = {item.text for fact in reader.facts() for item in fact.rest if isinstance(item, Word)}
-    objects = [*typed_names(problem.items(":objects"))]
-    if named.isdisjoint(name.text for name, _ in objects):
-        return problem, reader
-    lists: dict[bool, list[Expression]] = {True: [Word(":constants", 1)], False: [Word(":objects", 1)]}
-    for name, types in objects:
-        given = Form((Word("either", name.line), *(types or (Word(OBJECT, name.line),))), name.line)
-        lists[name.text in named] += [name, Word("-", name.line), given]
-    others = tuple(section for section in problem.sections if section.head != ":objects")
-    domain = replace(reader.source, sections=(*reader.source.sections, Form(tuple(lists[True]), 1)))
-    return replace(problem, sections=(*others, Form(tuple(lists[False]), 1))), DomainReader(
-        domain, reader.mapping, reader.words
-    )
+    return _ProblemReader(problem, reader).read()
 
 
 class _ProblemReader:
     def __init__(self, problem: PddlFile, reader: DomainReader) -> None:
-        agents = reader.types.agent_types
-        objects = (*reader.constants, *typed_names(problem.items(":objects")))
-        acting = {name.text: None for name, given in objects if any(it.text in agents for it in given)}
-        self._problem, self._reader = problem, reader.for_team(tuple(acting))
+        named = {item.text for fact in reader.facts() for item in fact.rest if isinstance(item, Word)}
+        agents, objects = reader.types.agent_types, [*typed_names(problem.items(":objects"))]
+        acting = {it.text: None for it, given in (*reader.constants, *objects) if agents & {one.text for one in given}}
+        constants = [it for it in objects if it[0].text in named]
+        self._problem, self._objects = problem, [it for it in objects if it not in constants]
+        self._reader = reader.for_problem(constants, tuple(acting))
         self._domain = self._reader.read()
         self._types: dict[str, str] = dict(self._domain.constants)
 
@@ -78,17 +62,14 @@ class _ProblemReader:
         graph = SceneGraph.of(told, sorted(relations))
         return PddlScene(replace(self._domain, goal=self._goal(agents)), graph)
 
-    def _fail(self, line: int, cause: str) -> NoReturn:
-        self._problem.fail(line, cause)
-
     def _read_objects(self) -> None:
-        for name, types in typed_names(self._problem.items(":objects")):
+        for name, types in self._objects:
             self._reader.types.tree.check(types)
             if len(types) > 1:
-                self._fail(name.line, f"{name.text} has several types; give it one")
+                self._problem.fail(name.line, f"{name.text} has several types; give it one")
             type_ = types[0].text if types else OBJECT
             if self._types.setdefault(name.text, type_) != type_:
-                self._fail(name.line, f"{name.text} is declared twice")
+                self._problem.fail(name.line, f"{name.text} is declared twice")
 
     def _node(self, name: str, type_: str) -> Node:
         lineage = (type_, *self._reader.types.tree.ancestors(type_))
@@ -101,15 +82,13 @@ class _ProblemReader:
     def _checked(self, fact: object) -> Form:
         """Return a fact whose predicate and objects are declared."""
         if not isinstance(fact, Form) or not fact.head:
-            self._fail(getattr(fact, "line", 1), "a fact such as (on a b) should stand here")
-        form = self._domain.predicates.get(fact.head)
-        known = (*self._domain.predicates, "=", "not")
-        self._problem.check(fact.head, known, fact.line, f"the domain has no predicate {fact.head}")
-        for item in fact.rest if form else ():
+            self._problem.fail(getattr(fact, "line", 1), "a fact such as (on a b) should stand here")
+        is_known = fact.head in self._domain.predicates
+        if is_known or fact.head not in {"=", "not"}:
+            self._reader.check_fact(fact, self._problem)
+        for item in fact.rest if is_known else ():
             name = item.text if isinstance(item, Word) else "a list"
             self._problem.check(name, self._types, fact.line, f"({fact.head} …): no object is called {name}")
-        if form and len(fact.rest) not in form.arities:
-            self._fail(fact.line, f"({fact.head} …) has {len(fact.rest)} arguments; the domain declares others")
         return fact
 
     def _add(self, fact: Form, agents: list[str], states: dict[str, set[str]], relations: set[Relation]) -> None:
@@ -118,7 +97,7 @@ class _ProblemReader:
             return
         if form.of_agent and len(agents) > 1:
             names = ", ".join(agents)
-            self._fail(
+            self._problem.fail(
                 fact.line, f"({fact.head}) is of the agent, but there are several ({names}); give it a parameter"
             )
         given: tuple[c.Term, ...] = tuple(item.text for item in fact.rest if isinstance(item, Word))
@@ -128,7 +107,7 @@ class _ProblemReader:
         elif form.how == "state":
             states.setdefault(x, set()).add(form.word)
         else:
-            self._fail(
+            self._problem.fail(
                 fact.line, f"({fact.head} …) is stored as the {form.how} {form.word!r}; give the object its type"
             )
 
@@ -153,7 +132,7 @@ class _ProblemReader:
         """Return the goal, in which the scene's only agent stands for the one that acts."""
         goals = tuple(self._problem.all(":goal"))
         if not goals:
-            self._fail(1, "the problem has no (:goal …); add one")
+            self._problem.fail(1, "the problem has no (:goal …); add one")
         wanted = [part for goal in goals for part in goal.rest]
         for fact in (fact for part in wanted for fact in facts_of(part)):
             self._reader.check_fact(fact, self._problem)
@@ -162,7 +141,7 @@ class _ProblemReader:
         bound = c.bind(goal, {ACTING: c.Id(agents[0])})
         if bound != goal and len(agents) > 1:
             names = ", ".join(agents)
-            self._fail(
+            self._problem.fail(
                 goals[0].line, f"the goal is about the agent, but there are several ({names}); name one in a predicate"
             )
         return bound

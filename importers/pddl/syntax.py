@@ -51,6 +51,8 @@ class Form:
 
 
 Expression: TypeAlias = Word | Form
+TypedName: TypeAlias = tuple[Word, tuple[Word, ...]]
+"""A name and its types: one, those of an ``(either …)``, or none for any object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +118,8 @@ def _title_of(form: Expression, what: str) -> Word | None:
     return None
 
 
-def typed_names(items: Sequence[Expression]) -> Iterator[tuple[Word, tuple[Word, ...]]]:
-    """Yield each name of a typed list, and its types: one, those of an ``(either …)``, or none for any object."""
+def typed_names(items: Sequence[Expression]) -> Iterator[TypedName]:
+    """Yield each name of a typed list with its types."""
     waiting: list[Word] = []
     rest = iter(items)
     for item in rest:

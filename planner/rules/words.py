@@ -10,6 +10,7 @@ from typing import Final
 import scenecypher.db.condition as c
 from scenecypher.db.rules import MAX_LIMIT, Rule, Tense, Unit
 from scenecypher.db.store.load import LoadedScene
+from scenecypher.db.store.reference import one_of
 from scenecypher.errors import InputError, UnknownReference, did_you_mean
 from scenecypher.planner.actions.execution import NO_AGENT
 from scenecypher.planner.actions.operator import Operator
@@ -156,8 +157,7 @@ def _argument(text: str, parser: GoalParser) -> tuple[str, c.Condition]:
         return variable, c.Same(variable, variable)
     if thing in parser.graph.nodes:
         return variable, c.Same(variable, c.Id(thing))
-    hint = did_you_mean(thing[:60], parser.classes)
-    raise UnknownReference(f"no class {thing[:60]!r} occurs in this scene{hint}; use one that does, or `{ANYTHING}`")
+    return variable, c.HasClass(variable, one_of("class", thing, parser.classes))
 
 
 def _renamed(condition: c.Condition) -> c.Condition:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import scenecypher.db.condition as c
+from scenecypher.errors import UnknownReference
 
 Parts: TypeAlias = tuple[c.Condition, ...]
 NAME_LENGTH: Final = 64
@@ -33,26 +34,30 @@ class Things:
     def having(self, parts: Parts) -> c.Condition:
         """Return that the parts hold of as many of the things as it says."""
         ways = [(c.HasClass(self.name, kind), *self.among) for kind in self.kinds] or [self.among]
-        return c.any_of(
-            tuple(self._counted(c.And((*among, *parts)), c.all_of(among), c.all_of(parts)) for among in ways)
-        )
+        return c.any_of(tuple(self._counted(among, parts) for among in ways))
 
-    def _counted(self, both: c.Condition, among: c.Condition, parts: c.Condition) -> c.Condition:
+    def _counted(self, among: Parts, parts: Parts) -> c.Condition:
+        name, both = self.name, c.And((*among, *parts))
         match self.quantity:
-            case "all" | "no":
-                return c.ForAll(self.name, among, parts if self.quantity == "all" else c.Not(parts))
+            case "all":
+                return c.ForAll(name, c.all_of(among), c.all_of(parts))
+            case "no":
+                return c.ForAll(name, c.all_of(among), c.Not(c.all_of(parts)))
             case "at least":
-                return c.AtLeast(self.number, self.name, both)
+                return c.AtLeast(self.number, name, both)
             case "exactly":
-                return c.Exactly(self.number, self.name, both)
+                return c.Exactly(self.number, name, both)
             case "at most":
-                return c.Not(c.AtLeast(self.number + 1, self.name, both))
+                return c.Not(c.AtLeast(self.number + 1, name, both))
             case _:
-                return c.Exists(self.name, both)
+                return c.Exists(name, both)
 
 
-def quantified(things: Sequence[Things], facts: Parts, bound: Sequence[Things] = ()) -> Iterator[c.Condition]:
-    """Yield the conjuncts: the facts about none of the things, then those that share things, within quantifiers."""
+def quantified(things: Sequence[Things], facts: Parts) -> Iterator[c.Condition]:
+    """Yield the conjuncts: the facts about none of the things, then those that share things, within quantifiers.
+
+    Outermost is that of `one` thing, which is the same for all others.
+    """
     names, linked = frozenset(it.name for it in things), list[frozenset[str]]()
     for about in (*(it.about for it in things), *map(c.free_variables, facts)):
         joined = [it for it in linked if it & about]
@@ -60,21 +65,19 @@ def quantified(things: Sequence[Things], facts: Parts, bound: Sequence[Things] =
     yield from (it for it in facts if not c.free_variables(it) & names)
     for group in linked:
         if inner := tuple(it for it in facts if c.free_variables(it) & group):
-            yield _nested([it for it in things if it.name in group], inner, bound)
+            among = [it for it in things if it.name in group]
+            first = min(among, key=lambda it: (len(it.about & group), it.quantity != "one"))
+            yield first.having((*quantified([it for it in among if it is not first], inner),))
 
 
-def _nested(things: Sequence[Things], facts: Parts, bound: Sequence[Things]) -> c.Condition:
-    """Return facts within quantifiers, outermost that of `one` thing, which is the same for all others."""
-    names = {it.name for it in things}
-    first = min(things, key=lambda it: (len(it.about & names), it.quantity != "one"))
-    rest = [it for it in things if it is not first]
-    own = (_no_other(it, first, facts) for it in bound if it.name == first.owner)
-    return first.having((*quantified(rest, facts, (*bound, first)), *own))
+def no_other(owner: Things, own: Things, facts: Parts) -> c.Condition:
+    """Return the condition that no other thing like `owner` shares what is its `own`, by the facts that join the two.
 
-
-def _no_other(owner: Things, own: Things, facts: Parts) -> c.Condition:
-    """Return the condition that no other thing like `owner` shares what is its `own`."""
-    joining = [it for it in facts if c.free_variables(it) == {owner.name, own.name} and not isinstance(it, c.Not)]
+    Raises UnknownReference if none does.
+    """
+    joining = [it for it in facts if {owner.name, own.name} <= c.free_variables(it) and not isinstance(it, c.Not)]
+    if not joining:
+        raise UnknownReference(f"no fact joins {own.name!r} and {owner.name!r}: state the relation of the two")
     other = f"other_{owner.name}"[:NAME_LENGTH]
     alike = tuple(c.bind(part, {owner.name: other}) for part in (*owner.among, *joining))
     return c.Not(c.Exists(other, c.And((*alike, c.Not(c.Same(other, owner.name))))))

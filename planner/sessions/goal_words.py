@@ -12,26 +12,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib.resources import files
-from itertools import combinations
-from typing import Any, Final
+from itertools import chain
+from typing import Final
 
 import scenecypher.db.condition as c
 from scenecypher.db.condition.phrases import plural_of
-from scenecypher.db.graph.change import value_of
-from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.graph.value import Value
 from scenecypher.db.schema import RELATION_TYPES
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.history import Event
-from scenecypher.db.store.reference import CANDIDATES_SHOWN, resolve_reference
+from scenecypher.db.store.reference import SceneWords, found_in, one_of, resolve_reference, single
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import InputError, UnknownReference, did_you_mean
+from scenecypher.errors import InputError, UnknownReference
 from scenecypher.planner.actions.operator import is_static
 from scenecypher.planner.prompts.terms import states_given
 from scenecypher.planner.sessions.goal_past import earlier_facts
-from scenecypher.planner.sessions.goal_quantifiers import NAME_LENGTH, NO_LEAST, Parts, Things, quantified
+from scenecypher.planner.sessions.goal_quantifiers import NAME_LENGTH, NO_LEAST, Parts, Things, no_other, quantified
 from scenecypher.planner.vocabularies.vocabulary import operators_of, state_rules
-from scenecypher.words import named_by, stems
 
 WORDS: Final = tomllib.loads(files("scenecypher.planner.sessions").joinpath("goal_words.toml").read_text("utf-8"))
 FORM: Final = "write parts such as `mug ON shelf` or `fridge is closed`, with semicolons between them"
@@ -46,30 +42,24 @@ def _form(text: str, types: Iterable[str] = (), *, flags: re.RegexFlag = re.VERB
 
 _THINGS: Final = _form(WORDS["things"])
 _SAID: Final = [(_form(words, flags=re.NOFLAG), meant) for words, meant in WORDS["said"]]
-_ONE: Final = {**dict.fromkeys(_THINGS.groupindex), "quantity": "one"}
 _OR, _AND = (_form(rf"\s+{word}\s+(?![^()]*\))") for word in ("or", "and"))
 
 
 @dataclass(frozen=True)
-class GoalParser:
+class GoalParser(SceneWords):
     """Parser of goals about a scene as it is now: what is said after `where` is looked up there.
 
-    `types` are relation types of the scene's own. `elsewhere` are classes that may be named though none is known, in a
-    belief that is incomplete. `events` returns the scene's events, newest first.
+    `types` are relation types of the scene's own. `events` returns the scene's events, newest first.
 
     With `given`, the condition of a rule is read, which counts at all times: a class stands for any thing of it, the
     same throughout, what is said after `where` is part of the condition, INSIDE may lead through other things, and
-    facts may be joined by `and`. `given` are the conditions of names that stay free in it. `synonyms` are words for a
-    class, by a word that the scene may lack.
+    facts may be joined by `and`. `given` are the conditions of names that stay free in it.
     """
 
-    graph: SceneGraph
     vocabulary: str
     types: tuple[str, ...] = ()
-    elsewhere: frozenset[str] = frozenset()
     events: Callable[[], Iterable[Event]] = tuple
     given: Mapping[str, c.Condition] | None = None
-    synonyms: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def is_rule(self) -> bool:
@@ -79,7 +69,8 @@ class GoalParser:
     def read(self, text: str) -> c.Condition:
         """Return the conjunction of all facts. Raises InputError for its form, UnknownReference for its words."""
         reading = _Reading(self, {name: Things(name, (among,)) for name, among in (self.given or {}).items()})
-        for said in (said for part in filter(None, map(str.strip, text.split(";"))) for said in self._facts_in(part)):
+        parts = filter(None, (" ".join(part.split()) for part in text.split(";")))
+        for said in (said for part in parts for said in self._facts_in(part)):
             try:
                 reading.add(said)
             except UnknownReference as error:
@@ -100,39 +91,7 @@ class GoalParser:
             return facts
         if whole is None or self.class_named(whole["x"]) or whole["x"] in self.graph.by_name:
             return [part]
-        start, end = whole.span("x")
-        return [f"{part[:start]}{x}{part[end:]}" for x in _AND.split(whole["x"])]
-
-    def class_named(self, word: str) -> str | None:
-        """Return the class that a word means, in any case, with blanks or as a plural; None if it means none.
-
-        The last part of a compound means it if no other class has it: egg is food_egg.
-        """
-        words = (word, *self.synonyms.get(_folded(word), ()))
-        found = next((found for it in words if (found := self._classes.get(_folded(it)))), None)
-        if found or word in self.graph.nodes or word in self.graph.by_name:
-            return found
-        alike = [it for it in named_by(word, self.classes) if "".join(stems(it)).endswith("".join(stems(word)))]
-        return alike[0] if len(alike) == 1 else None
-
-    def known(self, what: str, word: str, here: Sequence[str]) -> str:
-        """Return the one of the words `here` that is meant, whatever its case. Raises UnknownReference."""
-        found = {_folded(each): each for each in reversed(here)}.get(_folded(word))
-        if found is None:
-            hint = did_you_mean(word[:60], here)
-            message = f"no {what} {word[:60]!r} occurs in this scene{hint}; use one that does"
-            raise UnknownReference(message, word[:60], here)
-        return found
-
-    def values(self, key: str) -> dict[Value, list[str]]:
-        """Return the values of a property, each with its words."""
-        found = dict.fromkeys(it for node in self.graph.nodes.values() if (it := value_of(node, key)) is not None)
-        return {it: value_words(it) for it in found}
-
-    @cached_property
-    def classes(self) -> tuple[str, ...]:
-        """The classes that may be named."""
-        return (*sorted(self.graph.by_class), *sorted(self.elsewhere - self.graph.by_class.keys()))
+        return [part.replace(whole["x"], x, 1) for x in _AND.split(whole["x"])]
 
     @cached_property
     def states(self) -> tuple[str, ...]:
@@ -144,11 +103,6 @@ class GoalParser:
     def facts(self) -> re.Pattern[str]:
         """The form of facts: a state, a property or a relation."""
         return _form(WORDS["fact"], (*self.types, *WORDS["relations"]))
-
-    @cached_property
-    def _classes(self) -> dict[str, str]:
-        plurals = {_folded(plural_of(it)): it for it in self.classes}
-        return plurals | {_folded(it): it for it in reversed(self.classes)}
 
 
 def read_goal_in(store: SceneStore, scene: SceneInfo, text: str) -> c.Condition:
@@ -173,40 +127,38 @@ class _Reading:
         if found is None or not (name := found["name"]):
             self.facts.append(self._any_of(part) if _OR.search(part) else self._fact(part))
         elif c.VARIABLE.fullmatch(name) and name not in {*self.parser.graph.nodes, *self.things}:
-            self._declare(name, found.groupdict())
+            self._declare(name, part)
         else:
             raise UnknownReference(f"{name[:60]!r} can't be a name for things: use another word that is no node's id")
 
     def parts(self) -> tuple[c.Condition, ...]:
         """Return the parts of the goal. Raises UnknownReference for names and facts that do not go together."""
-        for fault in self._faults():
-            raise UnknownReference(fault)
+        given = self.parser.given or ()
+        free = [it for it in self.things.values() if it.name not in given]
+        used = self.used.union(*map(c.free_variables, self.facts))
+        if idle := [it.name for it in free if it.name not in used]:
+            raise UnknownReference(f"no fact is about {idle[0]!r}: state one, or leave it out")
         if not self.facts:
             raise InputError(f"the goal is empty; {FORM}")
-        free = [it for it in self.things.values() if it.name not in (self.parser.given or ())]
+        self._check_claims()
+        facts = tuple(self.facts)
+        facts = (*facts, *(no_other(self.things[it.owner], it, facts) for it in free if it.owner))
         if self.parser.is_rule:
-            return tuple(map(_deep, quantified(free, tuple(self.facts))))
-        return tuple(quantified(free, tuple(dict.fromkeys((*self.facts, *self._put_down())))))
+            return tuple(map(_deep, quantified(free, facts)))
+        return tuple(quantified(free, tuple(dict.fromkeys((*facts, *self._put_down())))))
 
-    def _faults(self) -> Iterator[str]:
-        used = self.used.union(self.parser.given or (), *map(c.free_variables, self.facts))
-        yield from (f"no fact is about {it!r}: state one, or leave it out" for it in self.things if it not in used)
-        joined = [c.free_variables(it) for it in self.facts if not isinstance(it, c.Not)]
-        for own in (it for it in self.things.values() if it.owner):
-            if not any({own.name, own.owner} <= names for names in joined):
-                yield f"no fact joins {own.name!r} and {own.owner!r}: state the relation of the two"
-        meant = (it for it in self.things.values() if it.quantity not in {"no", "at most"})
+    def _check_claims(self) -> None:
+        """Raise UnknownReference if a fact is stated with its opposite, or a state with one that it excludes."""
         rules = {} if self.parser.is_rule else state_rules(self.parser.vocabulary)
-        claims = (*self.facts, *(claim for it in meant for claim in it.among))
-        for pair in combinations((part for claim in claims for part in _denials(claim)), 2):
-            match pair:
-                case (one, c.Not(other)) | (c.Not(other), one) if one == other:
-                    yield "a fact and its opposite can't hold at once: state one of the two"
-                case c.HasState(x, one), c.HasState(y, other) if (
-                    x == y and one in rules and other in rules[one].excludes
-                ):
-                    thing, states = x.id if isinstance(x, c.Id) else x, " and ".join(sorted((one, other)))
-                    yield f"{thing} can't be {states} at once: state one of the two"
+        ranges = (it.among for it in self.things.values() if it.quantity not in {"no", "at most"})
+        claims = dict.fromkeys(part for claim in chain(self.facts, *ranges) for part in _denials(claim))
+        for it in claims:
+            if c.Not(it) in claims:
+                raise UnknownReference("a fact and its opposite can't hold at once: state one of the two")
+            if isinstance(it, c.HasState) and it.state in rules:
+                for other in (other for other in rules[it.state].excludes if c.HasState(it.x, other) in claims):
+                    thing, states = it.x.id if isinstance(it.x, c.Id) else it.x, " and ".join(sorted((it.state, other)))
+                    raise UnknownReference(f"{thing} can't be {states} at once: state one of the two")
 
     def _put_down(self) -> Iterator[c.Condition]:
         """Yield that things which must not be in or on something are not with an agent instead."""
@@ -216,56 +168,52 @@ class _Reading:
                 case c.Related(x, "INSIDE" | "ON", y) | c.Exists(where=c.And((_, c.Related(x, "INSIDE" | "ON", y)))):
                     thing, place = self.things.get(x, node), self.things.get(y, node)
                     is_few, is_nowhere = thing.quantity in {"no", "at most", "exactly"}, place.quantity == "no"
-                    if is_nowhere and thing.quantity == "at least" and names.index(x) > names.index(y):
-                        continue  # which of them these are is chosen for each place
-                    is_movable = not isinstance(x, c.Id) or self.parser.graph.nodes[x.id].kind == "Object"
-                    is_held = is_with_agent(x, held=True) in self.facts
-                    if is_denied + is_few + is_nowhere in {1, 3} and is_movable and not is_held:
-                        away = c.Not(is_with_agent(x))
-                        is_each = is_few or thing.quantity == "all"
+                    is_chosen_there = is_nowhere and thing.quantity == "at least" and names.index(x) > names.index(y)
+                    is_fixed = isinstance(x, c.Id) and self.parser.graph.nodes[x.id].kind != "Object"
+                    is_kept = is_chosen_there or is_fixed or is_with_agent(x, held=True) in self.facts
+                    if (is_denied ^ is_few ^ is_nowhere) and not is_kept:
+                        away, is_each = c.Not(is_with_agent(x)), is_few or thing.quantity == "all"
                         yield c.ForAll(thing.name, c.all_of(thing.among), away) if is_each else away
 
     # --- things
 
-    def _declare(self, name: str, found: Mapping[str, str | Any]) -> None:
+    def _declare(self, name: str, phrase: str) -> None:
         """Keep what a name stands for. Raises UnknownReference."""
-        parser, among = self.parser, self._like(name, found["words"])
-        it = Things(name, among, *self._quantity(found), found["owner"] or "")
-        if it.owner and self._named(it.owner).quantity not in {"all", "at least"}:
-            raise UnknownReference(f"{it.owner!r} is one thing: {name!r} is for each of several, such as `all cup`")
-        others = tuple(self._other_than(it, re.findall(r"[\w-]+", found["others"] or "")))
-        self.things[name] = it
+        found = _THINGS.fullmatch(phrase)
+        assert found is not None  # noqa: S101 - matched, or a quantity and words
+        parser, words, owner = self.parser, found["words"], found["owner"] or ""
+        quantity, number = self._quantity(found)
+        if owner and self._named(owner).quantity not in {"all", "at least"}:
+            raise UnknownReference(f"{owner!r} is one thing: {name!r} is for each of several, such as `all cup`")
+        others = [*self._apart(name, quantity, re.findall(r"[\w-]+", found["others"] or ""))]
+        kind, described = self._kind(name, words)
+        it = self.things[name] = Things(name, (kind,), quantity, number, owner)
         where = filter(None, _AND.split(re.sub(r"\bit\b", name, found["where"] or "")))
-        among = (*among, *(self._claim_now(name, fact) for fact in where), *others)
+        claims = (*(self._is(name, it) for it in described), *(self._claim_now(name, it) for it in where))
+        among = (kind, *claims, *others)
         nodes = self._nodes(name, among)
         if not parser.is_rule and not all(map(is_static, among)):
             among = (*filter(is_static, among), c.Or(tuple(c.Same(name, c.Id(node)) for node in nodes)))
-        is_enough = it.number <= len(nodes) or it.quantity in NO_LEAST
-        if not (parser.is_rule or is_enough or getattr(among[0], "class_", "") in parser.elsewhere):
-            what = found["words"][:60]
-            raise UnknownReference(f"of {what!r} there are {len(nodes)} like that here: ask for no more")
+        is_elsewhere = isinstance(kind, c.HasClass) and kind.class_ in parser.elsewhere
+        if not parser.is_rule and not is_elsewhere and len(nodes) < number and quantity not in NO_LEAST:
+            raise UnknownReference(f"of {words[:60]!r} there are {len(nodes)} like that here: ask for no more")
         counts = Counter(parser.graph.nodes[node].class_ for node in nodes if found["alike"])
-        kinds = tuple(sorted(class_ for class_, count in counts.items() if count >= it.number))
+        kinds = tuple(sorted(class_ for class_, count in counts.items() if count >= number))
         if found["alike"] and not kinds:
-            raise UnknownReference(f"no class has {it.number} such things here: ask for no more")
+            raise UnknownReference(f"no class has {number} such things here: ask for no more")
         self.things[name] = replace(it, among=among, kinds=kinds)
 
-    def _like(self, name: str, phrase: str) -> tuple[c.Condition, ...]:
-        """Return what things are that a phrase such as ``red cup`` means. Raises UnknownReference."""
+    def _kind(self, name: str, phrase: str) -> tuple[c.Condition, list[str]]:
+        """Return of what kind things are that a phrase such as ``red cup`` means, and the words before that."""
         words, parser = phrase.split(), self.parser
         for start in range(len(words)):
-            class_ = parser.class_named(word := " ".join(words[start:]))
-            if class_ is not None or word.lower() in {ANYTHING, plural_of(ANYTHING)}:
-                break
-        else:
-            start, class_ = 0, parser.known("class", phrase, parser.classes)
-        kind = c.HasKind(name, "Object") if class_ is None else c.HasClass(name, class_)
-        self.things[name] = Things(name, (kind,))
-        among = (kind, *(self._is(name, it) for it in words[:start]))
-        del self.things[name]
-        return among
+            if class_ := parser.class_named(word := " ".join(words[start:])):
+                return c.HasClass(name, class_), words[:start]
+            if word.lower() in {ANYTHING, plural_of(ANYTHING)}:
+                return c.HasKind(name, "Object"), words[:start]
+        return c.HasClass(name, one_of("class", phrase, parser.classes)), []
 
-    def _quantity(self, found: Mapping[str, str | Any]) -> tuple[str, int]:
+    def _quantity(self, found: re.Match[str]) -> tuple[str, int]:
         """Return the quantity of things and its number: a bare number is the least, none is "no"."""
         if self.parser.is_rule and (found["alike"] or found["counted"]):
             raise UnknownReference("a rule counts at all times: name a class and a number of things")
@@ -277,17 +225,17 @@ class _Reading:
             raise UnknownReference("as many as what? say before, as in `y: all mat; x: as many cup as y`")
         return (last, 1) if not last.isdigit() else ("no", 1) if int(last) == 0 else (words or "at least", int(last))
 
-    def _other_than(self, it: Things, others: Sequence[str]) -> Iterator[c.Condition]:
+    def _apart(self, name: str, quantity: str, others: Sequence[str]) -> Iterator[c.Condition]:
         """Yield that things are none of the others, which are nodes or have names."""
         for other in others:
             if other in self.parser.graph.nodes:
-                yield c.Not(c.Same(it.name, c.Id(other)))
+                yield c.Not(c.Same(name, c.Id(other)))
             elif (them := self._named(other)).quantity in NO_LEAST:
-                yield c.Not(c.bind(c.all_of(them.among), {other: it.name}))
-            elif it.quantity == "one" != them.quantity:  # one thing is the same for all others: it is chosen first
-                self.things[other] = replace(them, among=(*them.among, c.Not(c.Same(other, it.name))))
+                yield c.Not(c.bind(c.all_of(them.among), {other: name}))
+            elif quantity == "one" != them.quantity:  # one thing is the same for all others: it is chosen first
+                self.things[other] = replace(them, among=(*them.among, c.Not(c.Same(other, name))))
             else:
-                yield c.Not(c.Same(it.name, other))
+                yield c.Not(c.Same(name, other))
 
     def _named(self, name: str) -> Things:
         self.used.add(name)
@@ -320,9 +268,7 @@ class _Reading:
         found = self.parser.facts.fullmatch(text)
         if found is None:
             raise InputError(f"{text[:100]!r} is no goal; {FORM}")
-        x = self._term(found["x"])
-        if isinstance(x, tuple):
-            raise _unclear(found["x"], x, "all")
+        x = self._term(found["x"], "all", "one")
         if found["state"]:
             claim = self._is(x, found["state"])
         elif found["key"]:
@@ -333,8 +279,7 @@ class _Reading:
         return c.Not(claim) if sum(map(bool, found.group(1, 3, 5, 8))) % 2 else claim
 
     def _is(self, x: c.Term, word: str) -> c.Condition:
-        parser, meant = self.parser, _folded(word)
-        states = {*map(_folded, parser.states)}
+        parser, meant, state = self.parser, word.casefold().replace(" ", "_"), found_in(word, self.parser.states)
         if meant == "held":
             return is_with_agent(x, held=True)
         if meant in {"back", "as_before"}:
@@ -342,70 +287,59 @@ class _Reading:
             facts = [earlier_facts(parser.graph, parser.events(), it, by_place=meant == "back") for it in nodes]
             ways = (c.And((c.Same(x, c.Id(node)), *those)) for node, those in zip(nodes, facts, strict=True))
             return c.And(facts[0]) if isinstance(x, c.Id) else c.Or(tuple(ways))
-        if meant not in states and (word in self.things or word in parser.graph.nodes):
+        if state is None and (word in self.things or word in parser.graph.nodes):
             return c.Same(x, word if word in self.things else c.Id(word))
         if meant == ANYTHING:
             return c.HasKind(x, "Object")
-        if meant in {_folded(it) for words in parser.values("color").values() for it in words} - states:
+        if state is None and found_in(word, [it for words in parser.values("color").values() for it in words]):
             return self._has(x, "color", word)
-        return c.HasState(x, parser.known("state", word, parser.states))
+        return c.HasState(x, state or one_of("state", word, parser.states))
 
     def _has(self, x: c.Term, key: str, word: str) -> c.Condition:
         values = self.parser.values(key)
         known = [each for words in values.values() for each in words]
-        meant = {self.parser.known(key, it, known) for it in word.split("|")}
+        meant = {one_of(key, it, known) for it in word.split("|")}
         return c.any_of(tuple(c.PropertyEquals(x, key, value) for value, words in values.items() if meant & {*words}))
 
     def _related(self, x: c.Term, type_: str, word: str) -> c.Condition:
-        y = self._term(word)
+        class_ = None if self.parser.is_rule or word in self.things else self.parser.class_of_several(word)
+        if class_:
+            some = re.sub(r"\W", "_", f"some_{class_}", flags=re.ASCII)[:NAME_LENGTH]
+            return c.Exists(some, c.And((c.HasClass(some, class_), c.Related(x, type_, some))))
+        y = self._term(word, "one", "no")
         if y == x:
             raise UnknownReference(f"{word[:60]!r} can't be {type_} itself: name something else")
-        if not isinstance(y, tuple):
-            return c.Related(x, type_, y)
-        class_ = self.parser.graph.nodes[y[0]].class_
-        if y != (*self.parser.graph.by_class[class_],):
-            raise _unclear(word, y, "one", "no")
-        some = re.sub(r"\W", "_", f"some_{class_}", flags=re.ASCII)[:NAME_LENGTH]
-        return c.Exists(some, c.And((c.HasClass(some, class_), c.Related(x, type_, some))))
+        return c.Related(x, type_, y)
 
-    def _term(self, word: str) -> c.Term | tuple[str, ...]:
-        """Return the name or node that a word means; the nodes of a class of several."""
+    def _term(self, word: str, *quantities: str) -> c.Term:
+        """Return the name or node that a word means; what means several things needs one of the `quantities`."""
         graph, is_rule, class_ = self.parser.graph, self.parser.is_rule, self.parser.class_named(word)
         if word in self.things:
             return word
-        if not (is_rule and class_) and (word in graph.nodes or len(graph.by_name.get(word, ())) == 1):
+        is_phrase = class_ is None and _THINGS.fullmatch(word) is not None
+        is_node = self.parser.is_node(word) and not (is_rule and class_)
+        if is_node or not (class_ or is_phrase or " " in word):
             return c.Id(resolve_reference(graph, word))
-        found = _THINGS.fullmatch(word) if class_ is None else None
-        if class_ is None and found is None and " " not in word:
-            return c.Id(resolve_reference(graph, word))
-        if not (found or is_rule) and (class_ is None or class_ in graph.by_class):
-            nodes = self._nodes("_it", self._like("_it", word))
-            if not nodes:
-                raise UnknownReference(f"there is no {word[:60]!r} in this scene; use the id of a node in it")
-            return nodes if len(nodes) > 1 else c.Id(nodes[0])
-        name = name_for(word if found else f"one {class_ or word}")
-        if not is_rule:  # there a phrase stands for the same thing throughout
+        if is_phrase or is_rule or (class_ and class_ not in graph.by_class):
+            return self._phrase(word if is_phrase else f"one {class_ or word}")
+        self._declare("_it", f"one {class_ or word}")
+        better = " or ".join(f"`{it} {word[:60]}`" for it in quantities)
+        return c.Id(single(word, self._nodes("_it", self.things.pop("_it").among), f"use an id, or say {better}"))
+
+    def _phrase(self, phrase: str) -> str:
+        """Return a name for what a phrase stands for: things of its own, in a rule the same throughout."""
+        name = name_for(phrase)
+        if not self.parser.is_rule:
             self.phrases[name] += 1
             name += f"_{self.phrases[name]}" if self.phrases[name] > 1 else ""
         if name not in self.things:
-            self._declare(name, found.groupdict() if found else {**_ONE, "words": class_ or word})
+            self._declare(name, phrase)
         return name
-
-
-def _unclear(word: str, nodes: Sequence[str], *quantities: str) -> UnknownReference:
-    what, several = word[:60], ", ".join(nodes[:CANDIDATES_SHOWN])
-    better = " or ".join(f"`{it} {what}`" for it in quantities)
-    return UnknownReference(f"{what!r} can mean several things: {several}; use an id, or say {better}")
 
 
 def name_for(phrase: str) -> str:
     """Return the name of a phrase such as ``one cup``."""
     return re.sub(r"\W", "_", f"_{phrase}", flags=re.ASCII)[: NAME_LENGTH - 4]
-
-
-def value_words(value: Value) -> list[str]:
-    """Return the words by which a property's value is known: each of a list's, and last that of the whole."""
-    return [*map(str, value), ", ".join(map(str, value))] if isinstance(value, tuple) else [str(value)]
 
 
 def is_with_agent(x: c.Term, *, held: bool = False) -> c.Condition:
@@ -425,7 +359,3 @@ def _deep(condition: c.Condition) -> c.Condition:
 def _denials(claim: c.Condition) -> tuple[c.Condition, ...]:
     """Return a claim; that none of several holds is one of each."""
     return tuple(map(c.Not, c.disjuncts(claim.part))) if isinstance(claim, c.Not) else (claim,)
-
-
-def _folded(word: str) -> str:
-    return word.strip().casefold().replace(" ", "_")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -10,17 +9,25 @@ from uuid import uuid4
 
 import typer
 
-from scenecypher.cli.approval import person_there
-from scenecypher.cli.context import counted, error_document, open_database, open_store, output, print_error, print_json
+from scenecypher.cli.context import (
+    delta_document,
+    error_document,
+    open_database,
+    open_store,
+    print_error,
+    print_json,
+    say,
+    show,
+)
 from scenecypher.cli.options import AsJson, Name, Timeouts, agent_ids, argument, calls, node_ids, option, with_options
+from scenecypher.cli.worlds import person_there
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.errors import InputError, SceneCypherError
-from scenecypher.wording import change_line, is_dense
+from scenecypher.wording import change_line, counted, is_dense
 
 if TYPE_CHECKING:
-    from scenecypher.meaning import Meaning
     from scenecypher.planner.actions.simulator import CommittedAction
-    from scenecypher.planner.perception.look import BeliefBefore, CommittedLook
+    from scenecypher.planner.perception.look import CommittedLook
     from scenecypher.planner.perception.vision import ImageReading
 
 MAX_SENT: Final = 8
@@ -98,26 +105,19 @@ def _print_steps(steps: Iterator[CommittedAction], *, as_json: bool) -> None:
 def _print_step(step: CommittedAction) -> None:
     """Print the changes of a step. Changes of CLOSE, which relates almost everything, are only counted."""
     why = f" (inserted: {step.because})" if step.because else ""
-    output().print(f"{step.action}: done, now at version {step.version}{why}", markup=False)
-    dense = [change for change in step.delta.changes if is_dense(change)]
-    for change in step.delta.changes:
-        if change not in dense:
-            output().print(f"  {change_line(change)}", markup=False)
-    if dense:
-        output().print(f"  and {len(dense)} of {DENSE}", markup=False)
-    for seen in step.seen:
-        output().print(f"  {seen}", markup=False)
+    shown = [change_line(change) for change in step.delta.changes if not is_dense(change)]
+    dense = len(step.delta) - len(shown)
+    more = [f"and {dense} of {DENSE}"] if dense else []
+    say("\n  ".join([f"{step.action}: done, now at version {step.version}{why}", *shown, *more, *step.seen]))
 
 
 def _step_document(step: CommittedAction) -> dict[str, Any]:
-    from scenecypher.db.graph.graph_json import delta_json
-
     return {
         "action": step.action,
         "version": step.version,
         "inserted_because": step.because,
         "seen": list(step.seen),
-        "delta": json.loads(delta_json(step.delta)),
+        "delta": delta_document(step.delta),
     }
 
 
@@ -143,7 +143,8 @@ def observe(
     `undo` on the belief takes it back. Nothing is merged, and the exit status is 1, if NODE was not seen.
     """
     from scenecypher.planner.perception.detections import Detections
-    from scenecypher.planner.perception.look import belief_before, merge_look, read_at, read_look_files
+    from scenecypher.planner.perception.look import CommittedLook, belief_before, merge_look, read_at, read_look_files
+    from scenecypher.planner.perception.merge import merge_checked
 
     look_files = read_look_files(files, at_most=pictures)
     named = at or (look_files.content.of if isinstance(look_files, Detections) else None)
@@ -152,49 +153,38 @@ def observe(
     with open_database(timeouts) as db:
         belief, accept = belief_before(db.store, scene), accept or db.settings.accept_looks
         reading = read_at(look_files, belief, named, model=db.vision_model, accept=accept)
+        seen, meaning = reading.observation, db.meaning
         if dry_run:
-            look = _previewed(belief, reading, accept=accept, meaning=db.meaning)
+            words = belief.vocabulary
+            merged = merge_checked(belief.graph, seen, vocabulary=words, accept=accept, meaning=meaning)
+            look = CommittedLook(merged, belief.version)
         else:
-            look = merge_look(db.store, scene, belief, reading.observation, accept=accept, meaning=db.meaning)
+            look = merge_look(db.store, scene, belief, seen, accept=accept, meaning=meaning)
     if as_json:
         print_json(_look_document(belief.name, reading, look) | ({"dry_run": True} if dry_run else {}))
     else:
         _print_look(look, reading, explain=explain or dry_run)
         what = counted(len(look.found.delta), "change") if look.found.delta else "nothing changed"
         end = "with --dry-run nothing is merged" if dry_run else f"version {look.version}"
-        output().print(f"{belief.name}: {what}, {end}", markup=False)
+        say(f"{belief.name}: {what}, {end}")
     if not look.is_merged:
         raise typer.Exit(1)
 
 
-def _previewed(belief: BeliefBefore, reading: ImageReading, *, accept: bool, meaning: Meaning) -> CommittedLook:
-    """Return what a merge into the belief as it is now would give."""
-    from scenecypher.planner.perception.look import CommittedLook
-    from scenecypher.planner.perception.merge import merge_checked
-
-    vocabulary = belief.vocabulary
-    found = merge_checked(belief.graph, reading.observation, vocabulary=vocabulary, accept=accept, meaning=meaning)
-    return CommittedLook(found, belief.version)
-
-
 def _print_look(look: CommittedLook, reading: ImageReading, *, explain: bool) -> None:
-    from scenecypher.wording import change_line
-
     found = look.found
     if explain and reading.description:
-        output().print(reading.description, style="dim", markup=False)
+        say(reading.description, style="dim")
     for finding in found.findings:
         why = f"  {finding.words}" if explain or finding.kind in EXPLAINED else ""
-        output().print(f"{finding.kind:10}{finding.node}{why}", style=STYLES.get(finding.kind), markup=False)
+        say(f"{finding.kind:10}{finding.node}{why}", style=STYLES.get(finding.kind))
     if not found.findings:
-        output().print("nothing was seen, and nothing was believed to be there")
+        say("nothing was seen, and nothing was believed to be there")
     for change in found.delta.changes if explain else ():
-        output().print(f"  {change_line(change)}", markup=False)
+        say(f"  {change_line(change)}")
 
 
 def _look_document(belief: str, reading: ImageReading, look: CommittedLook) -> dict[str, Any]:
-    from scenecypher.db.graph.graph_json import delta_json
-
     found, extent = look.found, reading.observation.extent
     return {
         "belief": belief,
@@ -203,7 +193,7 @@ def _look_document(belief: str, reading: ImageReading, look: CommittedLook) -> d
         "extent": {"kind": extent.kind, "part": extent.part, "why": extent.why},
         "findings": [{"kind": it.kind, "node": it.node, "words": it.words} for it in found.findings],
         "description": reading.description,
-        "delta": json.loads(delta_json(found.delta)),
+        "delta": delta_document(found.delta),
         "tokens": reading.usage.total_tokens,
     }
 
@@ -221,20 +211,17 @@ def perturb(
     with open_store() as store:
         now = store.load(scene)
         found = perturb(now.graph, vocabulary=now.info.vocabulary, seed=seed, objects=objects)
-        action = f"perturb by seed {seed}: {counted(len(found.moves), 'thing')} moved"
+        moved = f"{counted(len(found.moves), 'thing')} moved"
+        what, version = f"perturb by seed {seed}: {moved}", now.info.version
         done = store.commit(
             now.info,
             found.delta,
             actor="perturb",
-            action=action,
+            action=what,
             action_id=uuid4().hex,
-            expected_version=now.info.version,
+            expected_version=version,
             enforced=False,
         )
-    if as_json:
-        moves = [{"thing": it.thing, "relation": it.type, "target": it.target} for it in found.moves]
-        print_json({"scene": scene, "version": done.version, "seed": seed, "moves": moves})
-        return
-    for move in found.moves:
-        output().print(str(move), markup=False)
-    output().print(f"{scene}: {counted(len(found.moves), 'thing')} moved, version {done.version}", markup=False)
+    moves = [{"thing": it.thing, "relation": it.type, "target": it.target} for it in found.moves]
+    document = {"scene": scene, "version": done.version, "seed": seed, "moves": moves}
+    show(document, *map(str, found.moves), f"{scene}: {moved}, version {done.version}", as_json=as_json)

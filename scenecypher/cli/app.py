@@ -18,10 +18,10 @@ from scenecypher.cli.context import (
     WAS_INTERRUPTED,
     checked_utf8,
     error_document,
-    errors,
     print_error,
     print_line,
     shown_waits,
+    warn,
 )
 from scenecypher.cli.db import db_app
 from scenecypher.cli.demo import demo
@@ -118,13 +118,13 @@ def run_command_line(arguments: Sequence[str]) -> int:
             _command()([*map(checked_utf8, arguments)])
     except SystemExit as ended:
         if ended.code == INTERRUPTED:
-            errors().print(WAS_INTERRUPTED)
+            warn(WAS_INTERRUPTED)
         return ended.code if isinstance(ended.code, int) else 0
     except RunStopped as stopped:
         from scenecypher.evaluation.running import uninterrupted
 
         with uninterrupted():
-            errors().print(str(stopped), markup=False, soft_wrap=True)
+            warn(str(stopped))
         return stopped.exit_code
     except SceneCypherError as error:
         if "--json" in [*takewhile(lambda it: it != "--", arguments)]:
@@ -132,7 +132,7 @@ def run_command_line(arguments: Sequence[str]) -> int:
         print_error(error)
         return error.exit_code
     except OSError as error:
-        errors().print(f"error: {_os_words(error)}", markup=False, soft_wrap=True)
+        warn(f"error: {_os_words(error)}")
         return 2
     return 0
 

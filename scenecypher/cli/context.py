@@ -17,11 +17,11 @@ from rich.console import Console
 
 from scenecypher.errors import InputError, QueryRefused, RejectedError, ReplyRejected, SceneCypherError, ServiceError
 from scenecypher.waiting import listen
-from scenecypher.wording import counted as counted  # noqa: PLC0414 - commands import it from here
 
 if TYPE_CHECKING:
     from scenecypher.chat.model import Model
     from scenecypher.cli.options import Timeouts
+    from scenecypher.db.graph.delta import Delta
     from scenecypher.db.store.scene_store import SceneStore
     from scenecypher.scenes import SceneDatabase
 
@@ -156,9 +156,9 @@ def errors() -> Console:
 def print_error(error: SceneCypherError) -> None:
     """Print an error for people: its branch, its message, and the option that helps a query that was too slow."""
     errors().print(f"[bold red]{'refused' if error.exit_code == 1 else 'error'}:[/]", end=" ")
-    errors().print(str(error), markup=False, highlight=False)
+    warn(str(error))
     if isinstance(error, QueryRefused) and error.code == "timeout":
-        errors().print("or give it more time: --query-timeout, or SCENECYPHER_QUERY_TIMEOUT_S", markup=False)
+        warn("or give it more time: --query-timeout, or SCENECYPHER_QUERY_TIMEOUT_S")
 
 
 def error_document(error: SceneCypherError) -> dict[str, Any]:
@@ -181,9 +181,34 @@ def error_document(error: SceneCypherError) -> dict[str, Any]:
     return document
 
 
+def say(text: str, style: str | None = None, *, end: str = "\n", is_whole: bool = False) -> None:
+    """Print a text as it is on standard output; one that `is_whole` is not folded at a terminal either."""
+    output().print(text, style=style, markup=False, end=end, soft_wrap=is_whole or None)
+
+
+def warn(text: str, style: str | None = None) -> None:
+    """Print a text as it is on standard error."""
+    errors().print(text, style=style, markup=False)
+
+
+def delta_document(delta: Delta) -> Any:
+    """Return a Delta as a JSON document."""
+    from scenecypher.db.graph.graph_json import delta_json
+
+    return json.loads(delta_json(delta))
+
+
 def tell(line: str) -> None:
     """Print a line of progress on standard error."""
-    errors().print(line, style="dim", markup=False)
+    warn(line, style="dim")
+
+
+def show(document: Any, *lines: str, as_json: bool) -> None:
+    """Print a document as JSON, or else the lines that tell it to people."""
+    if as_json:
+        print_json(document)
+    else:
+        say("\n".join(lines))
 
 
 def checked_utf8(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from rich.rule import Rule
 
-from scenecypher.cli.context import open_database, output, tell
+from scenecypher.cli.context import open_database, output, say, tell
 from scenecypher.cli.options import option
 from scenecypher.cli.serve import ui
 from scenecypher.errors import InputError, ServiceError
@@ -59,11 +59,11 @@ def demo(*, keep: Annotated[bool, option("--keep", "Leave the task's changes in 
         info = db.store.find(SCENE)
         _show_schema(db, info)
         _ask(db, info)
-        _plan(db, info)
+        _plan(db)
         _show_history_and_undo(db.store, info, keep=keep)
         _show_next_steps(db.settings)
     if sys.stdout.isatty():
-        output().print("\nThe page of this home, with the plan as a run; Ctrl-C ends it:")
+        say("\nThe page of this home, with the plan as a run; Ctrl-C ends it:")
         with suppress(KeyboardInterrupt):
             ui(SCENE)
 
@@ -94,7 +94,7 @@ def _import(store: SceneStore) -> None:
 def _home() -> ImportedScene:
     from dataclasses import replace
 
-    from scenecypher.importers.home import small_home
+    from scenecypher.importers.homes import small_home
     from scenecypher.importers.virtualhome import packaged_scene
 
     try:
@@ -109,8 +109,7 @@ def _show_schema(db: SceneDatabase, info: SceneInfo) -> None:
     from scenecypher.retriever.schema_text import schema_text
 
     _title("2. What a model is shown: the schema, never the graph")
-    text = schema_text(db.enumerator.of(info), "", vocabulary=info.vocabulary, budget_tokens=SCHEMA_TOKENS)
-    output().print(text, markup=False, style="dim")
+    say(schema_text(db.enumerator.of(info), "", vocabulary=info.vocabulary, budget_tokens=SCHEMA_TOKENS), style="dim")
 
 
 def _ask(db: SceneDatabase, info: SceneInfo) -> None:
@@ -121,22 +120,16 @@ def _ask(db: SceneDatabase, info: SceneInfo) -> None:
     retriever = Retriever(db.model(), db.gate, db.enumerator)
     for question in QUESTIONS:
         output().print(f"\n[bold]{question}[/]")
-        show_retrieval(final_retrieval(retriever.stream(question, info), refusals=output()))
+        show_retrieval(final_retrieval(retriever.stream(question, info), told=say))
 
 
-def _plan(db: SceneDatabase, info: SceneInfo) -> None:
+def _plan(db: SceneDatabase) -> None:
     from scenecypher.cli.history import show_events
-    from scenecypher.home import PlanOptions, session_setting
-    from scenecypher.planner.methods import recipe_named
     from scenecypher.planner.sessions.budget import Budget
-    from scenecypher.planner.sessions.recording import RunRecorder
-    from scenecypher.planner.sessions.setup import prepare_session
 
     _title("4. A task: each action is checked, and is one transaction")
     output().print(f"[bold]{INSTRUCTION}[/]\n")
-    setting = session_setting(db, info, INSTRUCTION, PlanOptions(budget=Budget(20), fix=False))
-    recorder = RunRecorder(db.store.database, info, "plan", is_on=db.settings.record_runs)
-    show_events(recorder.kept(prepare_session(setting, recipe_named(setting.name)).run()))
+    show_events(db.home(SCENE).plan_events(INSTRUCTION, budget=Budget(20), fix=False))
 
 
 def _show_history_and_undo(store: SceneStore, info: SceneInfo, *, keep: bool) -> None:
@@ -148,7 +141,7 @@ def _show_history_and_undo(store: SceneStore, info: SceneInfo, *, keep: bool) ->
         return
     done = store.undo(info, to=info.version)
     count = len(done.delta)
-    output().print(f"\nundone: {count} changes in one commit; the scene is as it was, at version {done.version}")
+    say(f"\nundone: {count} changes in one commit; the scene is as it was, at version {done.version}")
 
 
 def _show_next_steps(settings: Settings) -> None:
@@ -166,7 +159,7 @@ def _show_next_steps(settings: Settings) -> None:
         ("stop the database", "scenecypher db stop  (its data stays)"),
     ]
     for what, how in rows:
-        output().print(f"{what:30}{how}", markup=False)
+        say(f"{what:30}{how}")
 
 
 def _title(text: str) -> None:

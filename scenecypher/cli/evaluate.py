@@ -1,27 +1,27 @@
 """`scenecypher eval`: experiments as Inspect tasks, a function a command, their tables, and pages of their results."""
 
 # Annotations are read by Typer: they are values, not texts.
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
-from scenecypher.cli.context import errors, output
+from scenecypher.cli.context import say, warn
 from scenecypher.cli.evaluate_run import Choices, Experiment, experiment_command
 from scenecypher.cli.options import argument, option
 from scenecypher.errors import InputError
-from scenecypher.evaluation import experiments
+from scenecypher.evaluation.experiments import experiment_name, our_parts
 from scenecypher.plugins import Plugins
+from scenecypher.wording import counted
 
 if TYPE_CHECKING:
+    from scenecypher.evaluation.reporting.result_files import FoundResults
     from scenecypher.evaluation.result import ExperimentResult
     from scenecypher.evaluation.running import EvalLog, Task
 
 Results = Annotated[list[Path] | None, argument("[RESULTS]...", "Results, logs, or folders of them (./logs).")]
-
-
-# Annotations are read by Typer: they are values, not texts.
 
 
 class _WithPackages(TyperGroup):
@@ -91,7 +91,7 @@ def questions(
 
 def memory(choices: Choices, *, attempts: Attempts = 4, examples: Examples = 4) -> "Task":
     """Answer questions about what happened in three histories of our homes, as `eval questions` does."""
-    from scenecypher.evaluation.memory import memory as task
+    from scenecypher.evaluation.questions import memory as task
 
     return task(attempts=attempts, examples=examples, **choices.asking(without="reference"))
 
@@ -176,7 +176,7 @@ def realworld(
     wording: Wording = "source",
 ) -> "Task":
     """Play our office's tasks, by a person's hands and eyes or scripted."""
-    from scenecypher.evaluation.realworld import realworld as task
+    from scenecypher.evaluation.grasif import realworld as task
 
     seeing = {"vision_model": _vision_model(choices)} if hands == "person" else {}
     return task(folder=_absolute(folder), hands=hands, wording=wording, **seeing, **choices.playing())
@@ -227,8 +227,8 @@ def unclear(
     kinds: Annotated[str, option("--kind", "clear, number, place …; several with commas; default: all.")] = "all",
 ) -> "Task":
     """Play 80 instructions of which most leave open what is meant, with a person to ask; scripted without a model."""
-    from scenecypher.evaluation.unclear import METHOD
-    from scenecypher.evaluation.unclear import unclear as task
+    from scenecypher.evaluation.goals import METHOD
+    from scenecypher.evaluation.goals import unclear as task
 
     scripted = choices.model is None and choices.replies is None
     methods = ",".join(choices.methods or [METHOD])
@@ -237,7 +237,7 @@ def unclear(
 
 def babyai_slm(choices: Choices, *, schema: Schema = None) -> "Task":
     """Play 20 of BabyAI's questions with a small model, as SG2 does."""
-    from scenecypher.evaluation.babyai_slm import babyai_slm as task
+    from scenecypher.evaluation.babyai import babyai_slm as task
 
     return task(schema=schema, **choices.playing())
 
@@ -297,19 +297,19 @@ def _absolute(path: Path | None) -> str:
 
 
 OURS: Final[dict[str, Experiment]] = {
-    "questions": Experiment(questions, experiments.questions),
-    "memory": Experiment(memory, experiments.memory),
-    "dynamic": Experiment(dynamic, experiments.dynamic, plays=True),
-    "augmentation": Experiment(augmentation, experiments.augmentation, needs_database=False),
-    "grasif": Experiment(grasif, experiments.grasif, plays=True),
-    "realworld": Experiment(realworld, experiments.realworld, plays=True),
-    "babyai": Experiment(babyai, experiments.babyai, plays=True),
-    "household": Experiment(household, experiments.household, plays=True),
-    "goals": Experiment(goals, experiments.goals, plays=True),
-    "unclear": Experiment(unclear, experiments.unclear, plays=True),
-    "babyai-slm": Experiment(babyai_slm, experiments.babyai_slm, plays=True),
-    "rules": Experiment(rules, experiments.rules, needs_database=False),
-    "ssc": Experiment(ssc, experiments.ssc, needs_database=False),
+    "questions": Experiment(questions, partial(our_parts, "questions")),
+    "memory": Experiment(memory, partial(our_parts, "memory")),
+    "dynamic": Experiment(dynamic, partial(our_parts, "dynamic"), plays=True),
+    "augmentation": Experiment(augmentation, partial(our_parts, "augmentation"), needs_database=False),
+    "grasif": Experiment(grasif, partial(our_parts, "grasif"), plays=True),
+    "realworld": Experiment(realworld, partial(our_parts, "realworld"), plays=True),
+    "babyai": Experiment(babyai, partial(our_parts, "babyai"), plays=True),
+    "household": Experiment(household, partial(our_parts, "household"), plays=True),
+    "goals": Experiment(goals, partial(our_parts, "goals"), plays=True),
+    "unclear": Experiment(unclear, partial(our_parts, "unclear"), plays=True),
+    "babyai-slm": Experiment(babyai_slm, partial(our_parts, "babyai-slm"), plays=True),
+    "rules": Experiment(rules, partial(our_parts, "rules"), needs_database=False),
+    "ssc": Experiment(ssc, partial(our_parts, "ssc"), needs_database=False),
 }
 """Our experiments, in the order of the help; each has the name of its task, with dashes."""
 EXPERIMENTS: Final = Plugins("scenecypher.experiments", "experiment", Experiment, OURS)
@@ -321,7 +321,7 @@ for _name, _experiment in OURS.items():
 
 def result_of_log(log: "EvalLog") -> "ExperimentResult":
     """Return the result of a log, by the experiment of its task. Raises InputError for an unknown one."""
-    return EXPERIMENTS.named(experiments.experiment_name(log.eval.task)).parts().result(log)
+    return EXPERIMENTS.named(experiment_name(log.eval.task)).parts().result(log)
 
 
 def _command_of_package(name: str) -> Any:
@@ -352,24 +352,24 @@ def report(
     results: Results = None, *, out: Annotated[Path, option("--out", "DIR", "Where page, CSV and figures go.")]
 ) -> None:
     """Write Markdown, CSV and figures of results. Unfinished runs are marked in all of them."""
-    from scenecypher.evaluation.reporting.page import warnings, write_report
-    from scenecypher.evaluation.reporting.result_files import find_results
-    from scenecypher.evaluation.running import check_inspect_installed
-    from scenecypher.wording import counted
+    from scenecypher.evaluation.reporting.page import write_report
 
-    check_inspect_installed()
-    found = find_results(results or [Path("logs")], result_of_log)
+    found = _found(results)
     files = write_report(found, out)
-    for warning in warnings(found):
-        errors().print(warning, style="bold red", markup=False)
     made, beside = counted(len(found.results), "result"), counted(len(files) - 1, "file")
-    output().print(f"{files[0]}: {made}, {beside} beside it", markup=False)
+    say(f"{files[0]}: {made}, {beside} beside it")
 
 
 @eval_app.command()
 def leaderboard(results: Results = None) -> None:
     """Print a page with a table for each experiment: models and methods of all finished runs."""
-    from scenecypher.evaluation.reporting.leaderboard import leaderboard_markdown
+    from scenecypher.evaluation.reporting.page import leaderboard_markdown
+
+    typer.echo(leaderboard_markdown(_found(results)), nl=False)
+
+
+def _found(results: list[Path] | None) -> "FoundResults":
+    """Return the results, and warn of unfinished ones."""
     from scenecypher.evaluation.reporting.page import warnings
     from scenecypher.evaluation.reporting.result_files import find_results
     from scenecypher.evaluation.running import check_inspect_installed
@@ -377,5 +377,5 @@ def leaderboard(results: Results = None) -> None:
     check_inspect_installed()
     found = find_results(results or [Path("logs")], result_of_log)
     for warning in warnings(found):
-        errors().print(warning, style="bold red", markup=False)
-    typer.echo(leaderboard_markdown(found), nl=False)
+        warn(warning, style="bold red")
+    return found

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -18,7 +17,6 @@ from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
     from scenecypher.evaluation.experiments import ExperimentParts
-    from scenecypher.evaluation.progress import Progress
     from scenecypher.evaluation.result import ExperimentResult
     from scenecypher.evaluation.running import EvalLog, RunOptions, Task
 
@@ -124,19 +122,25 @@ def experiment_command(name: str, of: Experiment) -> Callable[..., None]:
 
 
 def _run(ctx: typer.Context, name: str, of: Experiment, choices: Choices, own: dict[str, Any]) -> None:
-    """Run or resume an experiment, write its result beside its log, and print its tables."""
+    """Run or resume an experiment, write its result beside its log, and print its tables.
+
+    If standard error is a terminal, it shows samples done, success, tokens, cost and time left.
+    """
     from scenecypher.evaluation.options import split_names
+    from scenecypher.evaluation.progress import Progress
     from scenecypher.evaluation.running import RunOptions, check_inspect_installed, run_task
+    from scenecypher.settings import Settings
 
     check_inspect_installed()
-    _check_part(choices)
-    with _progress() as progress:
+    if choices.sample_ids and (choices.limit or choices.seed is not None):
+        raise InputError("--sample-ids names the samples; leave --limit and --seed out")
+    if choices.seed is not None and not choices.limit:
+        raise InputError("--seed draws the tasks of --limit; give --limit too")
+    with progress_bar("playing") as show:
+        progress = Progress(lambda now: show(now.done, now.total, str(now)), Settings().model_prices)
+        samples = split_names(choices.sample_ids)
         how = RunOptions(
-            choices.model,
-            sample_ids=split_names(choices.sample_ids),
-            at_once=choices.workers,
-            log_dir=choices.logs,
-            progress=progress,
+            choices.model, sample_ids=samples, at_once=choices.workers, log_dir=choices.logs, progress=progress
         )
         if choices.resume is None:
             task = of.make(choices, **own)
@@ -148,22 +152,13 @@ def _run(ctx: typer.Context, name: str, of: Experiment, choices: Choices, own: d
     deliver(of.parts().result(log), log.location, as_json=choices.as_json)
 
 
-@contextmanager
-def _progress() -> Iterator[Progress]:
-    """Show samples done, success, tokens, cost and time left while a run plays, if standard error is a terminal."""
-    from scenecypher.evaluation.progress import Progress
-    from scenecypher.settings import Settings
-
-    with progress_bar("playing") as show:
-        yield Progress(lambda now: show(now.done, now.total, str(now)), Settings().model_prices)
-
-
 def _resume(ctx: typer.Context, name: str, of: Experiment, file: Path, how: RunOptions) -> EvalLog:
     """Resume the run that wrote `file`. Raises InputError for another experiment's log, and for options of the log."""
     from scenecypher.evaluation.running import experiment_name_of, resume_task
 
-    options = [one for one in ctx.command.params if one.name not in ALLOWED_WITH_RESUME]
-    if typed := [one.opts[0] for one in options if _is_typed(ctx, one)]:
+    options = (one for one in ctx.command.params if one.name not in ALLOWED_WITH_RESUME)
+    sources = ((one.opts[0], ctx.get_parameter_source(one.name or "")) for one in options)
+    if typed := [name for name, source in sources if source is not None and source.name == "COMMANDLINE"]:
         raise InputError(f"--resume takes its options from the log; leave {' and '.join(typed)} out")
     if (found := experiment_name_of(file)) != name:
         raise InputError(f"{file} is a log of the experiment {found}; run `scenecypher eval {found} --resume LOG`")
@@ -178,14 +173,6 @@ def _check_database(of: Experiment) -> None:
         from scenecypher.evaluation.world_pool import check_database
 
         check_database()
-
-
-def _check_part(choices: Choices) -> None:
-    """Raise InputError if a part of the tasks is chosen in two ways, or in none."""
-    if choices.sample_ids and (choices.limit or choices.seed is not None):
-        raise InputError("--sample-ids names the samples; leave --limit and --seed out")
-    if choices.seed is not None and not choices.limit:
-        raise InputError("--seed draws the tasks of --limit; give --limit too")
 
 
 def deliver(found: ExperimentResult, log: str, *, as_json: bool) -> None:
@@ -203,8 +190,3 @@ def deliver(found: ExperimentResult, log: str, *, as_json: bool) -> None:
     if not found.finished:
         tell(f"to finish it: scenecypher eval {found.experiment} --resume {log}")
         raise typer.Exit(2)
-
-
-def _is_typed(ctx: typer.Context, parameter: Any) -> bool:
-    source = ctx.get_parameter_source(parameter.name)
-    return source is not None and source.name == "COMMANDLINE"

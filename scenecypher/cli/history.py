@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from datetime import datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -11,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenecypher.cli.approval import approved
-from scenecypher.cli.context import counted, errors, open_store, output, print_json, print_line, tell
+from scenecypher.cli.context import delta_document, open_store, print_json, print_line, say, show, tell, warn
 from scenecypher.cli.options import AsJson, Name, argument, option
 from scenecypher.cli.table import Column, print_table
+from scenecypher.cli.worlds import approved
 from scenecypher.errors import InputError
 from scenecypher.files import write_file
-from scenecypher.wording import change_line, event_line, event_times
+from scenecypher.wording import change_line, counted, event_line, event_times
 
 if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo
@@ -54,7 +55,7 @@ def history(
     with open_store() as store:
         info = find_replaced(store.database, scene) if replaced else store.find(scene)
         if thing is None:
-            log = latest_events(store, info, limit)
+            log = [*islice(store.latest(info), limit)][::-1]
             held = versions_in_effect(log)
         else:
             whole = store.history(info)
@@ -64,11 +65,6 @@ def history(
         print_json([_event_document(event, holds=event.version in held) for event in log])
     else:
         print_history(log, changes=changes, held=held)
-
-
-def latest_events(store: SceneStore, scene: SceneInfo, limit: int) -> list[Commit]:
-    """Return the last `limit` events, oldest first."""
-    return [*islice(store.latest(scene), limit)][::-1]
 
 
 def _events_about(thing: str, store: SceneStore, info: SceneInfo, log: list[Commit]) -> list[Commit]:
@@ -93,7 +89,7 @@ def print_history(log: list[Commit], *, changes: bool = False, held: frozenset[i
     from scenecypher.db.store.history import versions_in_effect
 
     if not log:
-        output().print("no history yet: no action since the import")
+        say("no history yet: no action since the import")
         return
     held = versions_in_effect(log) if held is None else held
     has_clock = any(event.clock for event in log)
@@ -101,9 +97,7 @@ def print_history(log: list[Commit], *, changes: bool = False, held: frozenset[i
     for event in log:
         state = "" if event.version in held else "undone"
         lines = "\n".join(map(change_line, event.delta.changes)) if changes else str(len(event.delta))
-        times = [
-            f"{it:%Y-%m-%d %H:%M:%S}" if it else "" for it in ((event.clock, event.at) if has_clock else (event.at,))
-        ]
+        times = [_time(it) if it else "" for it in ((event.clock, event.at) if has_clock else (event.at,))]
         actor = f"{event.actor}, approved by {event.approved_by}" if event.approved_by else event.actor
         rows.append((str(event.version), *times, actor, event.action, lines, state))
     when = ("scene's time", "server's time") if has_clock else ("time",)
@@ -111,6 +105,10 @@ def print_history(log: list[Commit], *, changes: bool = False, held: frozenset[i
     older = log[0].version - 1
     if older:
         tell(f"versions 1 to {older:,} are not shown; `scenecypher history SCENE --limit N` shows more")
+
+
+def _time(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}"
 
 
 def undo(
@@ -143,32 +141,24 @@ def redo(scene: Name, *, as_json: AsJson = False) -> None:
 
 def _print_reverted(store: SceneStore, scene: SceneInfo, done: Committed, *, as_json: bool) -> None:
     if done.repeated:
-        if as_json:
-            print_json({"version": done.version, "delta": []})
-        else:
-            output().print(f"{scene.name} is as it was then; nothing to change at version {done.version}", markup=False)
-        return
-    event = store.history(scene, after=done.version - 1)[0]
-    if as_json:
-        print_json(_event_document(event, holds=True))
-        return
-    output().print(f"{event.action}: {counted(len(done.delta), 'change')}, now at version {done.version}", markup=False)
+        document: dict[str, Any] = {"version": done.version, "delta": []}
+        said = f"{scene.name} is as it was then; nothing to change at version {done.version}"
+    else:
+        event = store.history(scene, after=done.version - 1)[0]
+        document = _event_document(event, holds=True)
+        said = f"{event.action}: {counted(len(done.delta), 'change')}, now at version {done.version}"
+    show(document, said, as_json=as_json)
 
 
 def _event_document(event: Commit, *, holds: bool) -> dict[str, Any]:
-    from scenecypher.db.graph.graph_json import delta_json
-
     return {
         "version": event.version,
         **event_times(event),
-        "actor": event.actor,
-        "action": event.action,
-        "action_id": event.action_id,
-        "kind": event.kind,
+        **{name: getattr(event, name) for name in ("actor", "action", "action_id", "kind")},
         "undoes": list(event.undoes),
         **({"approved_by": event.approved_by} if event.approved_by else {}),
         "holds": holds,
-        "delta": json.loads(delta_json(event.delta)),
+        "delta": delta_document(event.delta),
     }
 
 
@@ -190,7 +180,7 @@ def print_event(event: Event) -> None:
     """Print an event for people; nothing of one that is for logs only."""
     style, line = event_line(event)
     if line:
-        output().print(line, style=style, markup=False)
+        say(line, style=style)
 
 
 @runs_app.command("list")
@@ -213,13 +203,13 @@ def list_runs(
     elif runs:
         print_table(COLUMNS, [_row(run) for run in runs])
     else:
-        output().print("no runs are kept yet" + (f" of {scene}" if scene else ""), markup=False)
+        say("no runs are kept yet" + (f" of {scene}" if scene else ""))
     if len(found) > limit:
         tell(f"there are earlier runs than these {limit:,}; `scenecypher runs list --limit N` shows more")
 
 
-@runs_app.command()
-def show(
+@runs_app.command("show")
+def show_run(
     number: Number = None,
     *,
     as_json: AsJson = False,
@@ -227,13 +217,18 @@ def show(
 ) -> None:
     """Show a run step by step, as it was seen when it was carried out; with --json as the lines of its log."""
     from scenecypher.db.store.runs import find_run, latest_runs, read_lines
+    from scenecypher.planner.sessions.events import event_from_document
 
     with open_store() as store:
         run = next(latest_runs(store.database), None) if number is None else find_run(store.database, number)
         if run is None:
             raise InputError("no runs are kept yet; `plan`, `ask` and `session` make them")
         if html is not None:
-            _write_page(run, read_lines(store.database, run.number), html)
+            from scenecypher.ui.render import run_file
+            from scenecypher.ui.views import frames_of
+
+            write_file(html, run_file(run, [*frames_of(read_lines(store.database, run.number))]))
+            tell(f"wrote {html}")
             return
         tell(_heading(run))
         lines = read_lines(store.database, run.number)
@@ -242,20 +237,12 @@ def show(
                 print_line(json.dumps(json.loads(line), ensure_ascii=False))
         else:
             shown = _print_answer if run.command == "ask" else print_event
-            for event in _logged_events(lines):
-                shown(event)
+            for line in lines:
+                shown(event_from_document(json.loads(line)))
     if run.state == "cut off":
         tell(f"cut off; the same command with --resume {run.number} goes on")
     elif run.outcome in {"stopped", "failed"}:
         tell(f"{run.outcome}{f': {run.reason}' if run.reason else ''}")
-
-
-def _write_page(run: RunInfo, lines: Iterator[str], file: Path) -> None:
-    from scenecypher.ui.render import run_file
-    from scenecypher.ui.views import frames_of
-
-    write_file(file, run_file(run, [*frames_of(lines)]))
-    tell(f"wrote {file}")
 
 
 @runs_app.command()
@@ -268,13 +255,7 @@ def delete(numbers: Annotated[list[int], argument("N...", "The numbers of runs."
             find_run(store.database, number)
         for number in dict.fromkeys(numbers):
             delete_run(store.database, number)
-    output().print(f"{counted(len({*numbers}), 'run')} deleted")
-
-
-def _logged_events(lines: Iterator[str]) -> Iterator[Event]:
-    from scenecypher.planner.sessions.events import event_from_document
-
-    return (event_from_document(json.loads(line)) for line in lines)
+    say(f"{counted(len({*numbers}), 'run')} deleted")
 
 
 def _print_answer(event: Event) -> None:
@@ -287,23 +268,23 @@ def _print_answer(event: Event) -> None:
     if not isinstance(event, Retrieved):
         return
     for query in event.refused:
-        errors().print(f"refused: {' '.join(query.cypher.split())}: {query.reason}", style="dim", markup=False)
-    output().print(event.answer, style="bold", markup=False)
+        warn(f"refused: {' '.join(query.cypher.split())}: {query.reason}", style="dim")
+    say(event.answer, style="bold")
     if event.cypher is not None:
         print_rows(event.columns, event.rows)
         if event.found > len(event.rows):
-            output().print(f"and {counted(event.found - len(event.rows), 'more row')}", style="dim", markup=False)
-        output().print(event.cypher, style="cyan", markup=False)
+            say(f"and {counted(event.found - len(event.rows), 'more row')}", style="dim")
+        say(event.cypher, style="cyan")
 
 
 def _heading(run: RunInfo) -> str:
     by = f" by {run.method}" + (f" with {run.model}" if run.model else "")
     what = f": {run.instruction}" if run.instruction else ""
-    return f"run {run.number}, {run.command} in {run.scene_name}{by}, {run.began.astimezone():%Y-%m-%d %H:%M:%S}{what}"
+    return f"run {run.number}, {run.command} in {run.scene_name}{by}, {_time(run.began.astimezone())}{what}"
 
 
 def _row(run: RunInfo) -> tuple[str, ...]:
-    began = f"{run.began.astimezone():%Y-%m-%d %H:%M:%S}"
+    began = _time(run.began.astimezone())
     return (str(run.number), began, run.scene_name, run.command, run.method, run.instruction, run.state, str(run.steps))
 
 

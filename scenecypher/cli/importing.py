@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from glob import glob, has_magic
 from itertools import islice
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 import typer
 
-from scenecypher.cli.context import counted, errors, open_store, output, print_json, print_line, progress_bar
+from scenecypher.cli.context import open_store, print_json, print_line, progress_bar, say, warn
 from scenecypher.errors import DocumentError, InputError
+from scenecypher.wording import counted
 
 if TYPE_CHECKING:
     from scenecypher.cli.options import ImportOptions
@@ -51,22 +53,19 @@ class Source:
         """Return a scene of a data set, whose label is its name."""
         return cls(name, name, read)
 
+    @classmethod
+    def read_already(cls, label: Path | str, scene: ImportedScene) -> Self:
+        """Return a scene that was read before."""
+        return cls(str(label), scene.name, lambda: scene)
 
-@dataclass(slots=True)
-class ImportReport:
-    """The outcomes so far, by the source's number: facts about its scene, or its label and error."""
+    @classmethod
+    def failed(cls, path: Path, error: InputError) -> Self:
+        """Return a file that could not be read."""
+        return cls(str(path), path.name, partial(_fail, error))
 
-    outcomes: dict[int, dict[str, Any] | tuple[str, InputError]] = field(default_factory=dict)
 
-    @property
-    def scenes(self) -> list[dict[str, Any]]:
-        """Facts about the scenes, in the order of their sources."""
-        return [found for _, found in sorted(self.outcomes.items()) if isinstance(found, dict)]
-
-    @property
-    def failures(self) -> list[tuple[str, InputError]]:
-        """Labels and errors of the sources that failed, in their order."""
-        return [found for _, found in sorted(self.outcomes.items()) if isinstance(found, tuple)]
+Outcomes: TypeAlias = dict[int, dict[str, Any] | tuple[str, InputError]]
+"""The outcomes so far, by the source's number: facts about its scene, or its label and error."""
 
 
 def import_and_print(sources: Iterable[Source], how: ImportOptions, *, command: str = "") -> None:
@@ -75,13 +74,12 @@ def import_and_print(sources: Iterable[Source], how: ImportOptions, *, command: 
     Of a file that is of another format than that of the `command`, the error says which it is.
     """
     adjust = adjustment_of(how)
-    adjusted = [replace(source, read=partial(_adjusted, source, adjust)) for source in sources]
-    report = ImportReport()
+    unlike, outcomes = _refuse_same_names([*sources]), Outcomes()
     try:
-        _import_all(adjusted, report, how, command)
+        _import_all(unlike, adjust, outcomes, how, command)
     finally:
-        _print(report, dry_run=how.dry_run, as_json=how.as_json)
-    if report.failures:
+        _print([it for _, it in sorted(outcomes.items())], dry_run=how.dry_run, as_json=how.as_json)
+    if any(isinstance(it, tuple) for it in outcomes.values()):
         raise typer.Exit(InputError.exit_code)
 
 
@@ -90,10 +88,6 @@ def adjustment_of(how: ImportOptions) -> Adjustment:
     from scenecypher.importers.adjusting import Adjustment
 
     return Adjustment(how.vocabulary, how.agent, how.place, how.vectors)
-
-
-def _adjusted(source: Source, adjustment: Adjustment) -> ImportedScene:
-    return adjustment(source.read())
 
 
 def sources_of_files(
@@ -153,18 +147,19 @@ def files_at(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iter
         yield from ((file, folder) for file in files)
 
 
-def _import_all(sources: Sequence[Source], report: ImportReport, how: ImportOptions, command: str) -> None:
-    unlike = _refuse_same_names(sources)
+def _import_all(
+    unlike: Sequence[Source], adjust: Adjustment, outcomes: Outcomes, how: ImportOptions, command: str
+) -> None:
     what = "checking" if how.dry_run else "importing"
     with nullcontext() if how.dry_run else open_store() as store, progress_bar(what) as progress, _seldom_collecting():
 
         def bring(number: int, progress: Progress) -> None:
             try:
-                report.outcomes[number] = _import_one(unlike[number], store, progress, how)
+                outcomes[number] = _import_one(unlike[number], adjust, store, progress, how)
             except InputError as error:
                 from scenecypher.importers.detect import told_form
 
-                report.outcomes[number] = (unlike[number].label, told_form(error, command))
+                outcomes[number] = (unlike[number].label, told_form(error, command))
 
         _for_each(bring, len(unlike), progress, workers=1 if how.dry_run else WRITERS)
 
@@ -217,21 +212,22 @@ def _refuse_same_names(sources: Sequence[Source]) -> list[Source]:
     for source in sources:
         same = first.setdefault(source.name, source)
         msg = f"{source.label} would be the scene {source.name} again, after {same.label}; rename one of them"
-        unlike.append(source if same is source else replace(source, read=partial(fail, InputError(msg))))
+        unlike.append(source if same is source else replace(source, read=partial(_fail, InputError(msg))))
     return unlike
 
 
-def fail(error: InputError) -> ImportedScene:
-    """Raise `error`, for a source that is known to fail."""
+def _fail(error: InputError) -> ImportedScene:
     raise error
 
 
-def _import_one(source: Source, store: SceneStore | None, progress: Progress, how: ImportOptions) -> dict[str, Any]:
+def _import_one(
+    source: Source, adjust: Adjustment, store: SceneStore | None, progress: Progress, how: ImportOptions
+) -> dict[str, Any]:
     from scenecypher.db.store.catalog import checked_name, checked_new_name
     from scenecypher.db.store.map_update import bring_in
 
     checked_name(source.name)
-    scene = source.read()
+    scene = adjust(source.read())
     facts: dict[str, Any] = {
         "name": scene.name,
         "nodes": len(scene.graph.nodes),
@@ -245,46 +241,40 @@ def _import_one(source: Source, store: SceneStore | None, progress: Progress, ho
         return facts | {"kinds": dict(sorted(kinds.items())), "relation_types": dict(sorted(types.items()))}
     for vectors in scene.vectors:
         if vectors.megabytes >= TOLD_MB:
-            errors().print(f"{scene.name}: writing {vectors.megabytes:,} MB of {vectors}…", markup=False)
-    sets_vocabulary = how.vocabulary is not None
-    done = bring_in(store, scene, sets_vocabulary=sets_vocabulary, replaces=how.replaces, progress=progress)
+            warn(f"{scene.name}: writing {vectors.megabytes:,} MB of {vectors}…")
+    sets = how.vocabulary is not None
+    done = bring_in(store, scene, sets_vocabulary=sets, replaces=how.replaces, progress=progress)
     told = {"changes": done.changes, "conflicts": [*done.conflicts]} if scene.merges else {}
     return facts | {"outcome": done.outcome, "version": done.version} | told
 
 
-def _print(report: ImportReport, *, dry_run: bool, as_json: bool) -> None:
+def _print(outcomes: Sequence[dict[str, Any] | tuple[str, InputError]], *, dry_run: bool, as_json: bool) -> None:
+    scenes = [it for it in outcomes if isinstance(it, dict)]
+    failed = [it for it in outcomes if isinstance(it, tuple)]
     if as_json:
-        print_json({"scenes": report.scenes, "failed": [_failure(*failed) for failed in report.failures]})
+        told = [{"source": label, "problems": _problems(error)} for label, error in failed]
+        print_json({"scenes": scenes, "failed": told})
         return
-    for facts in report.scenes:
+    for facts in scenes:
         size = f"{facts['nodes']:,} nodes, {facts['relations']:,} relations"
-        output().print(f"{facts['name']}: {_counts(facts) if dry_run else facts['outcome']}, {size}", markup=False)
-        for note in facts.get("notes", ()):
-            errors().print(f"{facts['name']}: {note}", markup=False)
-        for conflict in facts.get("conflicts", ()):
-            errors().print(f"{facts['name']}: conflict: {conflict}", markup=False)
-    for _, error in report.failures:
-        errors().print(str(error), markup=False)
-    if len(report.scenes) + len(report.failures) > 1:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in facts["kinds"].items()) if dry_run else ""
+        say(f"{facts['name']}: {(kinds or 'empty') if dry_run else facts['outcome']}, {size}")
+        for note in (*facts.get("notes", ()), *(f"conflict: {it}" for it in facts.get("conflicts", ()))):
+            warn(f"{facts['name']}: {note}")
+    for _, error in failed:
+        warn(str(error))
+    if len(outcomes) > 1:
         if dry_run:
-            output().print(_means(report.scenes))
+            places = sum(facts["kinds"].get("Place", 0) for facts in scenes) / max(1, len(scenes))
+            nodes = sum(facts["nodes"] for facts in scenes) / max(1, len(scenes))
+            say(f"on average {places:.2f} places and {nodes:.1f} nodes a scene")
         verb = "checked, nothing written" if dry_run else "imported"
-        output().print(f"{len(report.scenes):,} scenes {verb}; {len(report.failures):,} failed")
+        say(f"{len(scenes):,} scenes {verb}; {len(failed):,} failed")
 
 
-def _counts(facts: dict[str, Any]) -> str:
-    return ", ".join(f"{count:,} {kind}" for kind, count in facts["kinds"].items()) or "empty"
-
-
-def _means(scenes: Sequence[dict[str, Any]]) -> str:
-    places = sum(facts["kinds"].get("Place", 0) for facts in scenes) / max(1, len(scenes))
-    nodes = sum(facts["nodes"] for facts in scenes) / max(1, len(scenes))
-    return f"on average {places:.2f} places and {nodes:.1f} nodes a scene"
-
-
-def _failure(label: str, error: InputError) -> dict[str, Any]:
+def _problems(error: InputError) -> list[dict[str, str]]:
     problems = error.problems if isinstance(error, DocumentError) else (("", str(error)),)
-    return {"source": label, "problems": [{"place": place, "cause": cause} for place, cause in problems]}
+    return [{"place": place, "cause": cause} for place, cause in problems]
 
 
 def watch_and_print(place: Path, read: Callable[[Path], ImportedScene], *, versions: int | None, as_json: bool) -> None:
@@ -298,37 +288,24 @@ def watch_and_print(place: Path, read: Callable[[Path], ImportedScene], *, versi
         updater = MapUpdater(store)
         for version in islice(watch.versions(read), versions):
             if isinstance(version.read, DocumentError):
-                _print_unreadable(version.read, as_json=as_json)
+                told_json = {"file": version.read.file, "problems": _problems(version.read)}
+                print_line(json.dumps(told_json, ensure_ascii=False)) if as_json else warn(str(version.read))
                 continue
             done = updater.update(version.read)
             _print_version(version, done, new={*done.conflicts} - told, as_json=as_json)
             told = {*done.conflicts}
 
 
-def _print_unreadable(error: DocumentError, *, as_json: bool) -> None:
-    if as_json:
-        problems = [{"place": place, "cause": cause} for place, cause in error.problems]
-        _print_json_line({"file": error.file, "problems": problems})
-    else:
-        errors().print(str(error), markup=False)
-
-
 def _print_version(version: FileVersion, done: Imported, *, new: set[str], as_json: bool) -> None:
     if as_json:
         facts = {"name": done.name, "file": str(version.path), "outcome": done.outcome, "version": done.version}
-        counts = {"changes": done.changes, "nodes": done.nodes, "relations": done.relations}
-        _print_json_line(facts | counts | {"skipped": version.skipped, "conflicts": sorted(done.conflicts)})
+        facts |= {"changes": done.changes, "nodes": done.nodes, "relations": done.relations}
+        facts |= {"skipped": version.skipped, "conflicts": sorted(done.conflicts)}
+        print_line(json.dumps(facts, ensure_ascii=False))
         return
     skipped = f", {counted(version.skipped, 'older version')} skipped" if version.skipped else ""
     changes = f", {counted(done.changes, 'change')}" if done.outcome == "updated" else ""
     size = f"{done.nodes:,} nodes, {done.relations:,} relations"
-    line = f"{done.name}: {done.outcome}, version {done.version}{changes}, {size} ({version.path.name}{skipped})"
-    output().print(line, markup=False)
+    say(f"{done.name}: {done.outcome}, version {done.version}{changes}, {size} ({version.path.name}{skipped})")
     for conflict in sorted(new):
-        errors().print(f"conflict: {conflict}", markup=False)
-
-
-def _print_json_line(document: dict[str, Any]) -> None:
-    import json
-
-    print_line(json.dumps(document, ensure_ascii=False))
+        warn(f"conflict: {conflict}")

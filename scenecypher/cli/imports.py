@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from glob import has_magic
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
 
-from scenecypher.cli.context import open_store, output, print_json
-from scenecypher.cli.import_sources import (
-    SUBSETS,
-    as_read,
-    of_files,
-    of_grasif_files,
-    of_homes,
-    of_level,
-    of_package,
-    of_subset,
-)
+from scenecypher.cli.context import open_store, say, show
 from scenecypher.cli.importing import (
     JSON_LINES,
     Source,
     adjustment_of,
-    fail,
     files_at,
     import_and_print,
+    sources_of_file,
     sources_of_files,
     watch_and_print,
 )
@@ -40,7 +32,6 @@ if TYPE_CHECKING:
     from scenecypher.db.schema import Declared
     from scenecypher.importers.json_file import JsonLine
     from scenecypher.importers.virtualhome import GraphPart
-    from scenecypher.planner.vocabularies.own_actions import AddedActions
 
 domain_app = typer.Typer(name="domain", help="A scene's own actions, from a PDDL domain.", no_args_is_help=True)
 DomainFile = Annotated[Path, argument("DOMAIN", "A PDDL domain, such as kitchen.pddl.")]
@@ -59,6 +50,8 @@ class _ByContent(TyperGroup):
 
 
 ANY: Final = "any"
+SUBSETS: Final = ("sayplan-office", "behavior-1k", "robothow", "our-office")
+"""The parts of GraSIF."""
 DeclareOption = Annotated[
     list[str] | None, option("--declare", "NAME", "A RELATION_TYPE or property of your own; repeat it.")
 ]
@@ -96,8 +89,34 @@ def virtualhome(
 ) -> None:
     """Import VirtualHome environment graphs: your own, or the 518 of the Embodied Agent Interface."""
     parts: tuple[GraphPart, ...] = ("initial", "final") if final else ("initial",)
-    sources = of_files(paths, only, parts) if paths else of_package(only, parts)
+    sources = _of_graph_files(paths, only, parts) if paths else _of_package(only, parts)
     import_and_print(sources, how, command="virtualhome")
+
+
+def _of_package(only: str | None, parts: Sequence[GraphPart]) -> Iterator[Source]:
+    """Yield the graphs that come with `eai-eval`, or those of one task."""
+    from scenecypher.importers import virtualhome
+
+    for (task_id, path), part in product(virtualhome.graph_files(only).items(), parts):
+        name = virtualhome.NAME_PREFIX + task_id
+        read = partial(virtualhome.read_graph, path, name=name, part=part, source=virtualhome.source_of(path))
+        yield Source.named(virtualhome.part_name(name, part), read)
+
+
+def _of_graph_files(paths: Sequence[str], only: str | None, parts: Sequence[GraphPart]) -> Iterator[Source]:
+    """Yield the graphs of VirtualHome's files. Raises InputError if none is chosen."""
+    from scenecypher.importers import virtualhome
+
+    files = [
+        (path, virtualhome.scene_name(path, within=folder)) for path, folder in files_at(paths, (".json", *JSON_LINES))
+    ]
+    chosen = [(path, name) for path, name in files if only is None or name == virtualhome.NAME_PREFIX + only]
+    if not chosen:
+        msg = f"none of the {len(files)} files is {only}.json or file{only}.json; leave out --only to import them all"
+        raise InputError(msg)
+    for (path, name), part in product(chosen, parts):
+        for source in sources_of_file(path, partial(virtualhome.read_graph, part=part), name=name):
+            yield replace(source, name=virtualhome.part_name(source.name, part))
 
 
 @import_app.command()
@@ -110,7 +129,12 @@ def babyai(
     how: InVocabulary,
 ) -> None:
     """Import instances of a BabyAI level: two of traversal, one of questions, or one of MiniGrid's own."""
-    import_and_print(of_level(level, range(seed, seed + count)), how)
+    from scenecypher.importers import babyai
+
+    babyai.check_level(level)
+    read = partial(babyai.read_level, level)
+    numbers = range(seed, seed + count)
+    import_and_print([Source.named(babyai.scene_name(level, it), partial(read, it)) for it in numbers], how)
 
 
 @import_app.command()
@@ -129,8 +153,37 @@ def grasif(
     """Import GraSIF scenes: your own JSON files or pickled graphs, or a part of the data set, rebuilt."""
     if bool(paths) == (subset is not None):
         raise InputError(f"give either the PATH of GraSIF files or a --subset: {', '.join(SUBSETS)}")
-    sources = of_grasif_files(paths, only) if paths else of_subset(subset or "", only)
+    sources = _of_grasif_files(paths, only) if paths else _of_subset(subset or "", only)
     import_and_print(sources, how, command="grasif")
+
+
+def _of_subset(subset: str, only: str | None) -> Iterator[Source]:
+    """Return the scenes of one of SUBSETS, or the one of an id. Raises InputError."""
+    from scenecypher.importers import behavior, robothow
+    from scenecypher.importers import grasif as offices
+
+    if subset not in SUBSETS:
+        hint = did_you_mean(subset[:60], SUBSETS)
+        raise InputError(f"no subset {subset[:60]!r} is known{hint}; give one of {', '.join(SUBSETS)}")
+    if subset == "behavior-1k":
+        for activity in behavior.activities(only):
+            yield Source.named(behavior.scene_name(activity.name), partial(behavior.activity_scene, activity))
+    elif subset == "robothow":
+        for program in robothow.programs(only):
+            yield Source.named(robothow.scene_name(program.id), partial(robothow.program_scene, program))
+    elif only is not None:
+        raise InputError(f"{subset} is one scene; leave out --only {only[:60]}")
+    else:
+        yield Source.named(offices.NAME_PREFIX + subset, partial(offices.scene, subset))
+
+
+def _of_grasif_files(paths: Sequence[str], only: str | None) -> Iterator[Source]:
+    """Yield the scenes of GraSIF's JSON files and pickles, without its lists of tasks."""
+    from scenecypher.importers import grasif, grasif_folder, grasif_pickle
+
+    suffixes = (".json", *grasif_pickle.SUFFIXES)
+    found = sources_of_files(paths, grasif_pickle.read_scene, prefix=grasif.NAME_PREFIX, suffixes=suffixes, only=only)
+    return (source for source in found if Path(source.label).name != grasif_folder.TASKS)
 
 
 @import_app.command()
@@ -143,7 +196,12 @@ def homes(
     how: Annotated[ImportOptions, {"vocabulary", "vectors", "replaces", "dry_run", "as_json"}],
 ) -> None:
     """Import homes with tasks given as desired states: your own folders, or our two."""
-    import_and_print(of_homes(paths), how)
+    from scenecypher.importers import homes as reader
+
+    folders = [folder for path in paths or () for folder in reader.folders(Path(path))]
+    found = [Source(str(it), reader.scene_name(it), partial(reader.read_scene, it)) for it in folders]
+    ours = () if paths else reader.scenes()
+    import_and_print([*found, *(Source.read_already(it.name, it) for it in ours)], how)
 
 
 @import_app.command()
@@ -158,11 +216,16 @@ def networkx(
 ) -> None:
     """Import graphs that `networkx.node_link_data` wrote: your own nodes and edges in known words."""
     from scenecypher.db.schema import Declared
-    from scenecypher.importers import networkx_json
+    from scenecypher.importers.detect import read_scenes
+    from scenecypher.importers.networkx_json import NAME_PREFIX
 
-    read = partial(networkx_json.read_scene, declare=Declared.of_names(declare or ()), strict=strict)
+    read_all = partial(read_scenes, file_format="networkx", declared=Declared.of_names(declare or ()), strict=strict)
+
+    def read(path: Path, *, name: str, line: JsonLine | None = None) -> ImportedScene:
+        return next(read_all(path, name=name, line=line))
+
     suffixes = (".json", *JSON_LINES)
-    sources = sources_of_files(paths, read, prefix=networkx_json.NAME_PREFIX, suffixes=suffixes, only=only)
+    sources = sources_of_files(paths, read, prefix=NAME_PREFIX, suffixes=suffixes, only=only)
     import_and_print(sources, how, command="networkx")
 
 
@@ -194,10 +257,10 @@ def dsg(
     read = partial(reader.read_scene, strict=strict, labels=objects, room_labels=rooms)
     if watch is not None:
         name = reader.NAME_PREFIX + (watch.resolve().name if watch.is_dir() else watch.stem)
-        adjust, memory = adjustment_of(how), reader.NodeMemory()
+        adjust = adjustment_of(how)
 
         def adjusted(path: Path) -> ImportedScene:
-            return adjust(read(path, name=name, memory=memory))
+            return adjust(read(path, name=name))
 
         watch_and_print(watch, adjusted, versions=versions, as_json=how.as_json)
         return
@@ -216,20 +279,20 @@ def documents(
 
 def _of_documents(paths: Sequence[str]) -> Iterator[Source]:
     """Yield a source for each document, whose name stands in it. One that can't be read fails when it is imported."""
-    from scenecypher.importers.scene_json import read_document
+    from scenecypher.importers.detect import read_any
 
     for path, _ in files_at(paths):
         try:
-            scene = read_document(path)
+            scene = read_any(path, file_format="json")
         except InputError as error:
-            yield Source(str(path), path.name, partial(fail, error))
+            yield Source.failed(path, error)
         else:
-            yield Source(str(path), scene.name, partial(as_read, scene))
+            yield Source.read_already(path, scene)
 
 
 def _of_any(paths: Sequence[str], declared: Declared, *, strict: bool) -> Iterator[Source]:
     """Yield a source for each scene of files of known formats. Raises InputError for a path that is none."""
-    from scenecypher.importers.detect import FORMATS, joined, read_scenes, suffixes
+    from scenecypher.importers.detect import FORMATS, is_scene_folder, joined, read_scenes, suffixes
 
     for given in paths:
         if not has_magic(given) and not Path(given).exists():
@@ -238,16 +301,18 @@ def _of_any(paths: Sequence[str], declared: Declared, *, strict: bool) -> Iterat
             raise InputError(f"there is no file {given[:200]!r}{hint}; check the path")
     has_folder = any(Path(given).is_dir() for given in paths)
     found: list[tuple[Path, ImportedScene]] = []
-    for path, _ in files_at(paths, suffixes() if has_folder else (".json",)):
+    maps = [Path(given) for given in paths if is_scene_folder(Path(given))]
+    rest = [given for given in paths if Path(given) not in maps]
+    for path in (*maps, *(it for it, _ in files_at(rest, suffixes() if has_folder else (".json",)))):
         try:
             if path.name.removesuffix(".gz").endswith(JSON_LINES):
                 yield from _of_lines(path, declared, strict=strict)
             else:
                 found += ((path, scene) for scene in read_scenes(path, declared=declared, strict=strict))
         except InputError as error:
-            yield Source(str(path), path.name, partial(fail, error))
+            yield Source.failed(path, error)
     for path, scene in joined(found):
-        yield Source(str(path), scene.name, partial(as_read, scene))
+        yield Source.read_already(path, scene)
 
 
 def _of_lines(path: Path, declared: Declared, *, strict: bool) -> Iterator[Source]:
@@ -279,22 +344,14 @@ def add(scene: Name, domain: DomainFile, *, mapping: MappingOption = None, as_js
 
     with open_store() as store:
         added = add_actions(store, scene, domain, mapping=mapping)
-    if as_json:
-        print_json(
-            {"scene": scene, "domain": added.domain.name, "actions": _names(added), "stored_as": {**added.forms}}
-        )
-        return
-    out = output()
+    names = [action.name for action in added.domain.actions]
+    document = {"scene": scene, "domain": added.domain.name, "actions": names, "stored_as": {**added.forms}}
     instead = " in place of its earlier ones" if added.replaced else ""
     also = f", besides those of {', '.join(added.besides)}" if added.besides else ""
-    head = f"{scene} has {len(_names(added))} actions of the domain {added.domain.name}{instead}{also}:"
-    out.print(head, markup=False)
-    out.print(f"  {', '.join(_names(added))}", markup=False)
-    out.print("predicates are stored as:", markup=False)
-    for name, form in added.forms.items():
-        out.print(f"  {name}: {form}", markup=False)
-    for note in added.domain.notes:
-        out.print(note, markup=False)
+    head = f"{scene} has {len(names)} actions of the domain {added.domain.name}{instead}{also}:"
+    forms = (f"  {name}: {form}" for name, form in added.forms.items())
+    lines = (head, f"  {', '.join(names)}", "predicates are stored as:", *forms, *added.domain.notes)
+    show(document, *lines, as_json=as_json)
 
 
 @domain_app.command()
@@ -304,11 +361,11 @@ def remove(scene: Name) -> None:
 
     with open_store() as store:
         info = remove_actions(store, scene)
-    output().print(f"{scene} has the actions of the vocabulary {info.vocabulary}", markup=False)
+    say(f"{scene} has the actions of the vocabulary {info.vocabulary}")
 
 
-@domain_app.command()
-def show(scene: Name) -> None:
+@domain_app.command("show")
+def show_domain(scene: Name) -> None:
     """Print the PDDL domain of a scene's own actions."""
     with open_store() as store:
         declared = store.find(scene).declared
@@ -333,7 +390,3 @@ def import_pddl(
     named = name or NAME_PREFIX + problem.stem
     read = partial(read_pddl_scene, problem, domain, mapping=mapping, name=named)
     import_and_print([Source(str(problem), named, read)], how)
-
-
-def _names(added: AddedActions) -> list[str]:
-    return [action.name for action in added.domain.actions]

@@ -14,8 +14,7 @@ from scenecypher.errors import SceneCypherError
 
 if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo
-    from scenecypher.db.store.connection import Address, Database
-    from scenecypher.settings import Settings
+    from scenecypher.db.store.connection import Database
 
 MOST: Final = 200
 """Node ids that are offered at once."""
@@ -50,16 +49,12 @@ def method_names(incomplete: str) -> list[str]:
 
 def node_ids(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return the ids of the scene's nodes that begin with `incomplete`; none if the database does not answer."""
-    with suppress(SceneCypherError, OSError), _open_scene(ctx) as (database, scene):
-        return _ids(database, scene, incomplete)
-    return []
+    return _ids_in(ctx, incomplete)
 
 
 def agent_ids(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return the ids of the scene's agents that begin with `incomplete`; none if the database does not answer."""
-    with suppress(SceneCypherError, OSError), _open_scene(ctx) as (database, scene):
-        return _ids(database, scene, incomplete, kind="Agent")
-    return []
+    return _ids_in(ctx, incomplete, kind="Agent")
 
 
 def calls(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -75,21 +70,19 @@ def calls(ctx: typer.Context, incomplete: str) -> list[str]:
         names = [name] if bracket else _starting(operators, name)
         if len(names) != 1 or names[0] not in operators:
             return names if not bracket else []
-        return list(_calls_of(database, scene, names[0], written, arity=len(operators[names[0]].parameters)))
+        arity, (*before, last) = len(operators[names[0]].parameters), written.split(",")
+        if len(before) >= arity:
+            return [] if arity else [f"{names[0]}()"]
+        end = ")" if len(before) + 1 == arity else ", "
+        begun = "".join(f"{argument.strip()}, " for argument in before)
+        return [f"{names[0]}({begun}{node_id}{end}" for node_id in _ids(database, scene, last.strip())]
     return []
 
 
-def _calls_of(database: Database, scene: SceneInfo, name: str, written: str, *, arity: int) -> Iterator[str]:
-    """Yield the calls of an action whose arguments are `written` so far, one argument further."""
-    *before, last = written.split(",")
-    if len(before) >= arity:
-        if arity == 0:
-            yield f"{name}()"
-        return
-    end = ")" if len(before) + 1 == arity else ", "
-    arguments = [argument.strip() for argument in before]
-    for node_id in _ids(database, scene, last.strip()):
-        yield f"{name}({', '.join([*arguments, node_id])}{end}"
+def _ids_in(ctx: typer.Context, incomplete: str, *, kind: str | None = None) -> list[str]:
+    with suppress(SceneCypherError, OSError), _open_scene(ctx) as (database, scene):
+        return _ids(database, scene, incomplete, kind=kind)
+    return []
 
 
 def _ids(database: Database, scene: SceneInfo, start: str, *, kind: str | None = None) -> list[str]:
@@ -110,23 +103,19 @@ def _open_scene(ctx: typer.Context) -> Iterator[tuple[Database, SceneInfo]]:
 
 @contextmanager
 def _running_database() -> Iterator[Database]:
-    """The configured server, never started here. Raises DatabaseUnavailable soon if it does not answer."""
-    from scenecypher.db.store.connection import Database
-    from scenecypher.settings import Settings
-
-    with Database(_running_address(Settings()), connect_timeout_s=TIMEOUT_S, retry_s=0) as database:
-        yield database
-
-
-def _running_address(settings: Settings) -> Address:
-    """Return where the configured server runs. Raises DatabaseUnavailable if no local one does."""
+    """The configured server, never started here. Raises DatabaseUnavailable soon if it does not answer or run."""
     from scenecypher.db.connect import address_of
     from scenecypher.db.local import status
+    from scenecypher.db.store.connection import Database
     from scenecypher.errors import DatabaseUnavailable
+    from scenecypher.settings import Settings
 
+    settings = Settings()
     if settings.neo4j_uri is None and status(settings) is None:
         raise DatabaseUnavailable("no local server runs; start it with `scenecypher db start`")
-    return address_of(settings, tell=lambda _: None)
+    address = address_of(settings, tell=lambda _: None)
+    with Database(address, connect_timeout_s=TIMEOUT_S, retry_s=0) as database:
+        yield database
 
 
 def _starting(words: Iterable[str], start: str) -> list[str]:
@@ -155,7 +144,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """
     parameters, groups = list[Parameter](), dict[str, tuple[type, Mapping[str, Parameter]]]()
     for parameter in signature(command, eval_str=True).parameters.values():
-        kind, *taken = get_args(parameter.annotation) if _is_annotated(parameter) else (parameter.annotation,)
+        is_annotated = get_origin(parameter.annotation) is Annotated
+        kind, *taken = get_args(parameter.annotation) if is_annotated else (parameter.annotation,)
         if not is_dataclass(kind) or not isinstance(kind, type):
             parameters.append(parameter)
             continue
@@ -172,10 +162,6 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     run.__dict__["__signature__"] = Signature(parameters)
     return run
-
-
-def _is_annotated(parameter: Parameter) -> bool:
-    return get_origin(parameter.annotation) is Annotated
 
 
 def _timeout(name: str, words: str) -> Any:

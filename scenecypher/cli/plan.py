@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 
 from scenecypher.cli import INTERRUPTED
-from scenecypher.cli.approval import person_there
-from scenecypher.cli.context import errors, open_database, output, print_json
+from scenecypher.cli.context import open_database, say, show, warn
 from scenecypher.cli.history import show_events
 from scenecypher.cli.options import LIMITS, AsJson, Name, PlanTimeouts, argument, method_names, option, with_options
 from scenecypher.cli.worlds import (
@@ -23,6 +22,7 @@ from scenecypher.cli.worlds import (
     TRUTH,
     WORLD_HELP,
     WorldOptions,
+    person_there,
     world_behind,
     world_options,
 )
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from scenecypher.planner.sessions.setup import SessionSetting
 
 METHOD: Final = "stepwise"
+NOT_RESUMED: Final = "stopped; a session with --log FILE can be resumed"
 SWITCHES: Final = "Switches, by default as the method has them"
 
 
@@ -50,12 +51,15 @@ def methods(
     from scenecypher.planner.methods import METHODS, recipe_named
 
     chosen = METHODS if name is None else {name: recipe_named(name)}
-    if as_json:
-        print_json([_method_document(each, recipe) for each, recipe in chosen.items()])
-    elif name is None:
-        _list_methods(METHODS)
-    else:
-        _show_method(_method_document(name, chosen[name]))
+    if name is None and not as_json:
+        list_methods(wanted=True)  # which ends the command
+    documents = [_method_document(each, recipe) for each, recipe in chosen.items()]
+    of = documents[0]
+    lines = [f"{of['method']}: {of['words']}", f"  from: {of['paper'] or 'ours'}"]
+    lines += [f"  --ablation {ablation}: {words}" for ablation, words in of["ablations"].items()]
+    show(documents, *lines, as_json=as_json)
+    for data_set, cell in of["data_sets"].items() if not as_json else ():
+        say(f"  {data_set}: {cell}", style="dim")
 
 
 def list_methods(wanted: bool) -> None:  # noqa: FBT001 - the form of Typer's callbacks
@@ -63,24 +67,9 @@ def list_methods(wanted: bool) -> None:  # noqa: FBT001 - the form of Typer's ca
     from scenecypher.planner.methods import METHODS
 
     if wanted:
-        _list_methods(METHODS)
+        width = max(map(len, METHODS)) + 2
+        say("\n".join(f"{each:<{width}}{recipe.words}" for each, recipe in METHODS.items()))
         raise typer.Exit
-
-
-def _list_methods(recipes: Mapping[str, Recipe]) -> None:
-    width = max(map(len, recipes)) + 2
-    for each, recipe in recipes.items():
-        output().print(f"{each:<{width}}{recipe.words}", markup=False, highlight=False)
-
-
-def _show_method(of: Mapping[str, Any]) -> None:
-    out = output()
-    out.print(f"{of['method']}: {of['words']}", markup=False)
-    out.print(f"  from: {of['paper'] or 'ours'}", markup=False)
-    for name, words in of["ablations"].items():
-        out.print(f"  --ablation {name}: {words}", markup=False)
-    for data_set, cell in of["data_sets"].items():
-        out.print(f"  {data_set}: {cell}", markup=False, style="dim")
 
 
 def _method_document(name: str, recipe: Recipe) -> dict[str, Any]:
@@ -251,20 +240,15 @@ def plan(
             place=given.place,
         )
         recorder = RunRecorder(db.store.database, info, "plan", is_on=db.settings.record_runs)
+        events = _events(setting, recipe, recorder, log=log, resume=resume)
         try:
-            end = show_events(
-                recorder.kept(_events(setting, recipe, recorder, log=log, resume=resume)), as_json=as_json
-            )
+            end = show_events(recorder.kept(events), as_json=as_json)
         except KeyboardInterrupt:
-            _tell_how_to_resume(None if of.world == "minigrid" else resume or log or recorder.number)
+            begun = None if of.world == "minigrid" else resume or log or recorder.number
+            warn(f"stopped; the same command with --resume {begun} goes on" if begun else NOT_RESUMED)
             raise typer.Exit(INTERRUPTED) from None
     if not end.is_done:
         raise typer.Exit(1)
-
-
-def _tell_how_to_resume(log: Path | str | int | None) -> None:
-    how = f"the same command with --resume {log} goes on" if log else "a session with --log FILE can be resumed"
-    errors().print(f"stopped; {how}", markup=False, soft_wrap=True)
 
 
 def _check(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from scenecypher.cli.context import counted, error_document, errors, open_database, output, print_json, print_line
+from scenecypher.cli.context import error_document, open_database, print_json, print_line, say, warn
 from scenecypher.cli.options import AsJson, ReadName, Timeouts, argument, option, with_options
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import DatabaseUnavailable, DocumentError, InputError, QueryRefused, ServiceError
+from scenecypher.wording import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from scenecypher.db.gate import Answer, Explanation
+    from scenecypher.db.gate import Explanation
     from scenecypher.errors import SceneCypherError
     from scenecypher.retriever.events import RetrievalEvent
-    from scenecypher.retriever.retrieval import Attempt, Retrieval, SceneReader
+    from scenecypher.retriever.retrieval import Retrieval, SceneReader
 
 Verifier = Literal["off", "words", "paper", "hints"]
 Form = Literal["compact", "json", "prose"]
@@ -67,59 +66,54 @@ def run_queries(reader: SceneReader, queries: Iterable[str]) -> None:
 
 
 def _run_one(reader: SceneReader, cypher: str, *, as_json: bool) -> None:
-    if not as_json:
-        print_answer(reader.query(cypher))
+    if as_json:
+        document = result_document(reader, cypher)
+        print_json(document)
+        if not document["ok"]:
+            raise typer.Exit(1)
         return
-    document = result_document(reader, cypher)
-    print_json(document)
-    if not document["ok"]:
-        raise typer.Exit(1)
+    answer = reader.query(cypher)
+    print_rows(answer.columns, answer.rows)
+    rows = counted(len(answer.rows), "row")
+    more = f"; these are {answer.truncated}" if answer.truncated else ""
+    say(f"{rows} at version {answer.version}, {1_000 * answer.seconds:.0f} ms{more}", style="dim")
+    for hint in answer.hints:
+        say(f"hint: {hint}")
 
 
 def _explain(reader: SceneReader, cypher: str, *, as_json: bool) -> None:
     found = reader.explain(cypher)
-    print_json(_explained(found)) if as_json else _print_explained(found)
-    if found.refused is not None:
-        raise typer.Exit(1)
-
-
-def _explained(found: Explanation) -> dict[str, Any]:
-    refused = found.refused
-    why = ("code", "message", "piece", "hint") if refused else ()
-    return {
-        "ok": refused is None,
-        **{name: getattr(refused, name) for name in why},
+    why = ("code", "message", "piece", "hint") if found.refused else ()
+    document = {
+        "ok": found.refused is None,
+        **{name: getattr(found.refused, name) for name in why},
         "text": found.text,
         "parameters": dict(found.parameters),
         "plan": asdict(found.plan) if found.plan else None,
     }
+    print_json(document) if as_json else _print_explained(found)
+    if found.refused is not None:
+        raise typer.Exit(1)
 
 
 def _print_explained(found: Explanation) -> None:
-    out = output()
-    if found.refused is not None:
-        _print_refusal(out, found.refused)
+    if (refused := found.refused) is not None:
+        say(f"refused ({refused.code}): {refused.message}", style="bold red")
+        for title, text in (("at:  ", refused.piece), ("hint:", refused.hint)):
+            if text:
+                say(f"  {title} {text}")
     if found.text is None:
         return
-    is_accepted = "accepted; this is" if found.refused is None else "this would be"
-    out.print(f"{is_accepted} what the server gets:", style="bold")
-    out.print(found.text, style="cyan", markup=False)
+    say(f"{'accepted; this is' if refused is None else 'this would be'} what the server gets:", style="bold")
+    say(found.text, style="cyan")
     for name, value in found.parameters.items():
-        out.print(f"  ${name} = {value!r}", markup=False)
+        say(f"  ${name} = {value!r}")
     if found.cost is not None:
         rows = f"{found.cost.rows:,.0f} rows" if math.isfinite(found.cost.rows) else "any number of rows"
-        out.print(f"at most {rows}, {found.cost.row_steps:,.0f} steps for one", markup=False)
+        say(f"at most {rows}, {found.cost.row_steps:,.0f} steps for one")
     if found.plan is not None:
-        out.print("its plan:", style="bold")
-        out.print(found.plan.text(), markup=False)
-
-
-def _print_refusal(out: Console, refused: QueryRefused) -> None:
-    out.print(f"refused ({refused.code}): {refused.message}", style="bold red", markup=False)
-    if refused.piece:
-        out.print(f"  at:   {refused.piece}", markup=False)
-    if refused.hint:
-        out.print(f"  hint: {refused.hint}", markup=False)
+        say("its plan:", style="bold")
+        say(found.plan.text())
 
 
 def result_document(reader: SceneReader, cypher: str) -> dict[str, Any]:
@@ -140,18 +134,6 @@ def result_document(reader: SceneReader, cypher: str) -> dict[str, Any]:
     return document | {"hints": list(answer.hints)} if answer.hints else document
 
 
-def print_answer(answer: Answer) -> None:
-    """Print an answer's rows as a table, their number, a note if there are more, and the hints of an empty one."""
-    print_rows(answer.columns, answer.rows)
-    rows = counted(len(answer.rows), "row")
-    more = f"; these are {answer.truncated}" if answer.truncated else ""
-    output().print(
-        f"{rows} at version {answer.version}, {1_000 * answer.seconds:.0f} ms{more}", style="dim", markup=False
-    )
-    for hint in answer.hints:
-        output().print(f"hint: {hint}", markup=False)
-
-
 def print_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Print rows as a table: text unchanged, other values as JSON."""
     from scenecypher.retriever.retrieval import cell_text
@@ -163,31 +145,26 @@ def read_lines(file: Path, key: str, *, example: str) -> list[str]:
     """Return the texts under `key` in a file of JSON lines. Raises DocumentError with all bad lines, InputError."""
     problems: list[tuple[str, str]] = []
     texts: list[str] = []
-    for number, line in _lines(file):
+    try:
+        content = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: {error}; give a readable file of JSON lines") from error
+    for number, line in enumerate(content.split("\n"), 1):
+        if not line.strip():
+            continue
+        why = f"no text under {key!r}"
         try:
-            texts.append(_text_of(json.loads(line), key))
+            document = json.loads(line)
         except ValueError as error:
-            problems.append((f"line {number}", f'{error}; write an object such as {{"{key}": "{example}"}}'))
+            document, why = None, str(error)
+        text = document.get(key) if isinstance(document, dict) else None
+        if isinstance(text, str):
+            texts.append(text)
+        else:
+            problems.append((f"line {number}", f'{why}; write an object such as {{"{key}": "{example}"}}'))
     if problems:
         raise DocumentError(str(file), *problems[0], more=problems[1:])
     return texts
-
-
-def _lines(file: Path) -> Iterator[tuple[int, str]]:
-    try:
-        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: {error}; give a readable file of JSON lines") from error
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            yield number, line
-
-
-def _text_of(document: object, key: str) -> str:
-    text = document.get(key) if isinstance(document, dict) else None
-    if not isinstance(text, str):
-        raise ValueError(f"no text under {key!r}")  # noqa: TRY004 - the caller handles one error for all faults of a line
-    return text
 
 
 @with_options
@@ -279,21 +256,24 @@ def schema(
         typer.echo(text)
 
 
-def final_retrieval(events: Iterator[RetrievalEvent], *, refusals: Console | None = None) -> Retrieval:
-    """Return the retrieval that ends a stream. Print failed attempts to `refusals`, by default standard error."""
+def final_retrieval(events: Iterator[RetrievalEvent], *, told: Callable[..., None] = warn) -> Retrieval:
+    """Return the retrieval that ends a stream; `told` prints failed attempts, by default on standard error."""
     from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, RetrievalEnded, Verified
+    from scenecypher.retriever.retrieval import Attempt, Rejected
 
-    console = refusals or errors()
     for event in events:
         match event:
             case Prompted() | Verified():
                 pass
-            case Attempted(attempt):
-                _print_attempt(console, attempt)
+            case Attempted(Attempt(ending=Rejected(message=why), repeats=None) as attempt):
+                told(f"attempt {attempt.number}: {' '.join(attempt.cypher.split())}", style="dim")
+                told(f"  refused: {why}", style="yellow")
+            case Attempted():
+                pass
             case Hinted(number, causes):
-                console.print(f"attempt {number} found nothing: {'; '.join(causes)}", style="dim", markup=False)
+                told(f"attempt {number} found nothing: {'; '.join(causes)}", style="dim")
             case Doubted(number, doubts):
-                console.print(f"attempt {number} seems wrong: {'; '.join(doubts)}", style="dim", markup=False)
+                told(f"attempt {number} seems wrong: {'; '.join(doubts)}", style="dim")
             case RetrievalEnded(retrieval):
                 return retrieval
     raise AssertionError
@@ -306,28 +286,19 @@ def show_retrieval(retrieval: Retrieval, *, as_json: bool = False) -> None:
     if as_json:
         print_json(retrieval_document(retrieval))
         return
-    out = output()
     notice = NOTICES.get(retrieval.source)
     if notice:
-        out.print(notice, style="bold yellow", markup=False)
+        say(notice, style="bold yellow")
     if retrieval.outcome != "answered":
         why = "can't be answered" if retrieval.outcome == "unanswerable" else "refused"
-        errors().print(f"{why}: {retrieval.answer}", markup=False)
+        warn(f"{why}: {retrieval.answer}")
         return
     if retrieval.worded or not retrieval.rows:
-        out.print(retrieval.answer, style="bold", markup=False)
+        say(retrieval.answer, style="bold")
     if retrieval.cypher is not None:
         print_rows(retrieval.columns, retrieval.rows)
-        out.print(retrieval.cypher, style="cyan", markup=False)
-    out.print(_summary(retrieval), style="dim", markup=False)
-
-
-def _print_attempt(console: Console, attempt: Attempt) -> None:
-    from scenecypher.retriever.retrieval import Rejected
-
-    if isinstance(attempt.ending, Rejected) and attempt.repeats is None:
-        console.print(f"attempt {attempt.number}: {' '.join(attempt.cypher.split())}", style="dim", markup=False)
-        console.print(f"  refused: {attempt.ending.message}", style="yellow", markup=False)
+        say(retrieval.cypher, style="cyan")
+    say(_summary(retrieval), style="dim")
 
 
 def _summary(retrieval: Retrieval) -> str:

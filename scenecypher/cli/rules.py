@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenecypher.cli.context import open_store, output, print_json
+from scenecypher.cli.context import open_store, say, show
 from scenecypher.cli.options import AsJson, Name, ReadName, argument, option
 from scenecypher.errors import InputError
 
@@ -46,16 +46,14 @@ def add(
             added = add_set(store, scene, set_name, actor=actor)
         else:
             added = add_rule(store, scene, words or "", name=name, actor=actor)
-    if as_json:
-        told = {"left_out": {**added.left_out}, "contradicts": [*added.contradictions], "checked": added.all_checked}
-        print_json({"scene": scene, "rules": rule_documents(added.rules), "broken": _broken(added.broken), **told})
-        return
+    told = {"left_out": {**added.left_out}, "contradicts": [*added.contradictions], "checked": added.all_checked}
+    document = {"scene": scene, "rules": rule_documents(added.rules), "broken": _broken(added.broken), **told}
     lines = [f"{scene} has the rule {it.name}: {it.words}" for it in added.rules]
     lines += [f"left out, since they name what is not here: {', '.join(added.left_out)}"] if added.left_out else []
     lines += _broken_lines(added.broken)
     lines += [f"no state keeps it together with: {', '.join(added.contradictions)}"] if added.contradictions else []
     lines += [] if added.all_checked else ["whether it contradicts every other rule was not checked"]
-    _print(lines)
+    show(document, *lines, as_json=as_json)
 
 
 @rules_app.command("list")
@@ -66,11 +64,8 @@ def list_(scene: ReadName, *, as_json: AsJson = False) -> None:
 
     with open_store() as store:
         found = rules_at(store, scene)
-    if as_json:
-        print_json(rule_documents(found))
-        return
     lines = [f"{it.name}: {it.words}  [{it.author}, {it.at[:10]}, version {it.since}]" for it in found]
-    _print(lines or [f"{scene} has no rules"])
+    show(rule_documents(found), *(lines or [f"{scene} has no rules"]), as_json=as_json)
 
 
 @rules_app.command()
@@ -85,7 +80,7 @@ def remove(
 
     with open_store() as store:
         ended = remove_rule(store, scene, rule, actor=actor)
-    _print([f"{scene} no longer has the rule {ended.name}: {ended.words}"])
+    say(f"{scene} no longer has the rule {ended.name}: {ended.words}")
 
 
 @rules_app.command()
@@ -95,16 +90,9 @@ def check(scene: ReadName, *, as_json: AsJson = False) -> None:
 
     with open_store() as store:
         found = check_rules(store, scene)
-    if as_json:
-        print_json(_broken(found))
-    else:
-        _print(_broken_lines(found) or [f"{scene} breaks no rule"])
+    show(_broken(found), *(_broken_lines(found) or [f"{scene} breaks no rule"]), as_json=as_json)
     if found:
         raise typer.Exit(1)
-
-
-def _print(lines: Sequence[str]) -> None:
-    output().print("\n".join(lines), markup=False)
 
 
 def _broken_lines(found: Sequence[BrokenRule]) -> list[str]:

@@ -7,10 +7,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-from scenecypher.cli.context import counted, open_store, output, print_json, progress_bar, tell
+from scenecypher.cli.context import open_store, progress_bar, show, tell
 from scenecypher.cli.options import AsJson, argument, option
 from scenecypher.errors import InputError
 from scenecypher.files import write_files
+from scenecypher.wording import counted
 
 if TYPE_CHECKING:
     from scenecypher.db.store.load import LoadedScene
@@ -117,18 +118,14 @@ def restore(
             contents = check_archive(store.database, file, naming, progress=progress)
         with progress_bar("restoring") as progress:
             names = restore_archive(store.database, file, contents, naming, progress=progress)
-    if as_json:
-        print_json({"scenes": list(names), **contents.totals})
-        return
-    output().print(f"restored {archived_words(len(contents.scenes), contents.totals)}", markup=False)
+    said = f"restored {archived_words(len(contents.scenes), contents.totals)}"
+    show({"scenes": list(names), **contents.totals}, said, as_json=as_json)
 
 
 def print_archived(file: Path, scenes: int, totals: Mapping[str, int], *, as_json: bool = False) -> None:
     """Print what was written into an archive."""
-    if as_json:
-        print_json({"file": str(file), "scenes": scenes, **totals})
-        return
-    output().print(f"wrote {file}: {archived_words(scenes, totals)}", markup=False)
+    said = f"wrote {file}: {archived_words(scenes, totals)}"
+    show({"file": str(file), "scenes": scenes, **totals}, said, as_json=as_json)
 
 
 def archived_words(scenes: int, totals: Mapping[str, int]) -> str:

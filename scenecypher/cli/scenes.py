@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from scenecypher.cli.context import open_store, output, print_json, progress_bar, tell
+from scenecypher.cli.context import delta_document, open_store, print_json, progress_bar, say, show, tell
 from scenecypher.cli.options import AsJson, Name, ReadName, argument, option, scene_names, vocabularies
 from scenecypher.cli.scene_files import export_archive, export_vectors, write_pages
 from scenecypher.cli.table import Column, print_table
@@ -33,23 +33,14 @@ def list_scenes(*, as_json: AsJson = False) -> None:
     """List all scenes."""
     with open_store() as store:
         infos = store.scenes()
-    if as_json:
-        print_json([summary(info) for info in infos])
+    if as_json or not infos:
+        said = "no scenes yet; `scenecypher import virtualhome --only 963_2` brings one"
+        show([summary(info) for info in infos], said, as_json=as_json)
         return
-    if not infos:
-        output().print("no scenes yet; `scenecypher import virtualhome --only 963_2` brings one")
-        return
-    columns = (
-        *map(Column, ("scene", "role")),
-        Column("vocabulary", may_go=True),
-        Column("version"),
-        *(Column(heading, may_go=True) for heading in ("nodes", "relations")),
-    )
-    print_table(columns, [_listed(info) for info in infos])
-
-
-def _listed(info: SceneInfo) -> tuple[str, ...]:
-    return info.name, info.role, info.vocabulary, str(info.version), f"{info.nodes:,}", f"{info.relations:,}"
+    headings = ("scene", "role", "vocabulary", "version", "nodes", "relations")
+    columns = [Column(it, may_go=it in {"vocabulary", "nodes", "relations"}) for it in headings]
+    rows = [(it.name, it.role, it.vocabulary, str(it.version), f"{it.nodes:,}", f"{it.relations:,}") for it in infos]
+    print_table(columns, rows)
 
 
 @scenes_app.command("show")
@@ -70,16 +61,13 @@ def show_scene(
             write_pages(store, snapshot, wanted, versions)
             return
     document = contents(snapshot)
-    if as_json:
-        print_json(document)
-        return
-    out = output()
-    out.print(scene, style="bold", markup=False, end="  ")
-    out.print(f"{snapshot.info.vocabulary}, {snapshot.info.role}, version {snapshot.info.version}", markup=False)
-    for title in ("places", "agents"):
-        out.print(f"  {title}: {', '.join(document[title]) or 'none'}", markup=False)
-    for title in ("kinds", "relation_types", "classes"):
-        out.print(f"  {title.replace('_', ' ')}: {_counts(document[title])}", markup=False)
+    if not as_json:
+        say(scene, style="bold", end="  ")
+    listed = (f"  {title}: {', '.join(document[title]) or 'none'}" for title in ("places", "agents"))
+    counts = ("kinds", "relation_types", "classes")
+    numbers = (f"  {title.replace('_', ' ')}: {_counts(document[title])}" for title in counts)
+    head = f"{snapshot.info.vocabulary}, {snapshot.info.role}, version {snapshot.info.version}"
+    show(document, head, *listed, *numbers, as_json=as_json)
 
 
 @scenes_app.command("tree")
@@ -99,7 +87,7 @@ def show_tree(
     node = None if of is None else resolve_reference(graph, of)
     tree = SceneTree(graph, shell=everything)
     for line, of_line in tree.entries(node):
-        output().print(line, style=line_colour(of_line.kind), markup=False, highlight=False, soft_wrap=True)
+        say(line, style=line_colour(of_line.kind), is_whole=True)
     if tree.left_off and node is None:
         tell(f"left off: {tree.left_off_text()}; --all shows them")
 
@@ -146,9 +134,9 @@ def export(
     text = json.dumps(document, ensure_ascii=False, indent=1)
     if file is None:
         typer.echo(text)
-        return
-    write_file(file, text + "\n")
-    tell(f"wrote {file}")
+    else:
+        write_file(file, text + "\n")
+        tell(f"wrote {file}")
 
 
 @scenes_app.command("set")
@@ -175,17 +163,17 @@ def set_scene(
     with open_store() as store:
         if time is not None:
             declare_time(store.database, store.find(scene), time)
-            output().print(f"{scene}: its clock says {time.isoformat()}", markup=False)
+            say(f"{scene}: its clock says {time.isoformat()}")
         if vocabulary is None and agent is None:
             return
         now = store.load(scene)
         if agent is not None:
             change = diff(now.graph, with_agent(now.graph, agent, place=place))
             done = store.commit(now.info, change, actor="person", action=f"add the agent {agent}")
-            output().print(f"{scene}: {agent} added, version {done.version}", markup=False)
+            say(f"{scene}: {agent} added, version {done.version}")
         if vocabulary is not None:
             store.set_vocabulary(scene, vocabulary)
-            output().print(f"{scene}: vocabulary {vocabulary}", markup=False)
+            say(f"{scene}: vocabulary {vocabulary}")
 
 
 @scenes_app.command()
@@ -193,7 +181,7 @@ def copy(scene: ReadName, to: Annotated[str, argument("NEW", "The copy's name.")
     """Copy a scene, or an earlier state of it, SCENE@VERSION or SCENE@TIME; the copy's history starts empty."""
     with open_store() as store, progress_bar(f"copying {scene}") as progress:
         info = store.copy(scene, to, progress=progress)
-    output().print(f"{info.name}: {info.nodes:,} nodes, {info.relations:,} relations", markup=False)
+    say(f"{info.name}: {info.nodes:,} nodes, {info.relations:,} relations")
 
 
 @scenes_app.command()
@@ -206,7 +194,7 @@ def delete(scene: Name, *, yes: Annotated[bool, option("--yes", "-y", "Do not as
                 f"Delete {info.name} ({info.nodes:,} nodes, version {info.version}) and its history?", abort=True
             )
         store.delete(scene)
-    output().print(f"deleted {scene}", markup=False)
+    say(f"deleted {scene}")
 
 
 @scenes_app.command("diff")
@@ -245,16 +233,11 @@ def diff_scenes(
 def print_delta(delta: Delta, *, as_json: bool) -> None:
     """Print a Delta as JSON, or one line a change."""
     if as_json:
-        from scenecypher.db.graph.graph_json import delta_json
-
-        print_json(json.loads(delta_json(delta)))
+        print_json(delta_document(delta))
         return
-    if not delta:
-        output().print("no difference")
-    for change in delta.changes:
-        output().print(change_line(change), markup=False)
+    say("\n".join(map(change_line, delta.changes)) or "no difference")
     if len(delta) > 1:
-        output().print(f"{len(delta):,} changes", style="dim")
+        say(f"{len(delta):,} changes", style="dim")
 
 
 def summary(info: SceneInfo) -> dict[str, Any]:

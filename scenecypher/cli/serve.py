@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 from urllib.parse import urlencode
 
 from scenecypher.cli import INTERRUPTED
-from scenecypher.cli.context import WAS_INTERRUPTED, errors, open_database, print_line, tell
+from scenecypher.cli.context import WAS_INTERRUPTED, open_database, print_line, tell, warn
 from scenecypher.cli.options import argument, option, scene_names
 from scenecypher.errors import InputError
 
@@ -51,7 +51,7 @@ def ui(
         address = f"http://{host}/{shown}"
         print_line(f"open {address}")
         if open_it and not webbrowser.open(address):
-            errors().print("no web browser could be opened here; open the address yourself")
+            warn("no web browser could be opened here; open the address yourself")
         # After the address: without a network this may wait, and a browser waits with it.
         app = application(database, read_only=read_only, library=cytoscape(tell))
         guard = Guard(app, host=host, token=token)

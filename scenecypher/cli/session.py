@@ -6,14 +6,12 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Final
 
 import typer
 
-from scenecypher.cli.context import errors, open_database, output, print_error
+from scenecypher.cli.context import open_database, print_error, say, warn
 from scenecypher.cli.options import Name, PlanTimeouts, method_names, option, with_options
 from scenecypher.cli.session_commands import COMMANDS, Quit, SessionState, run_line
 from scenecypher.cli.worlds import (
@@ -66,7 +64,7 @@ def session(
         behind = world_behind(db, info, of, actor="person", meter=UsageMeter())
         believed = find_or_create_belief(db.store, info) if belief or not of.is_plain else None
         state = SessionState(db, info, method, believed, behind, is_elsewhere=of.world != SCENE)
-        output().print(f"{state.known.name}, version {state.known.version}; `help` lists the commands", markup=False)
+        say(f"{state.known.name}, version {state.known.version}; `help` lists the commands")
         with closing(state), _lines(state) as read:
             failed = run_session(state, read)
     if failed and not sys.stdin.isatty():
@@ -83,7 +81,7 @@ def run_session(state: SessionState, read: Read) -> int:
             return failed
         except KeyboardInterrupt:
             state.drop_plan()
-            errors().print("stopped; what was done is in the history, and nothing is half done")
+            warn("stopped; what was done is in the history, and nothing is half done")
         except SceneCypherError as error:
             failed += 1
             print_error(error)
@@ -108,7 +106,11 @@ def _editing(signatures: Mapping[str, str], node_ids: Sequence[str], file: Path)
         yield
         return
     readline.set_completer_delims(" (),")
-    before = partial(_before_cursor, readline)
+
+    def before() -> str:
+        """Return the line up to the word that is completed."""
+        return readline.get_line_buffer()[: readline.get_begidx()]
+
     readline.set_completer(completer(signatures, node_ids, before))
     readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
     with _history_errors(file):
@@ -152,9 +154,3 @@ def completer(
         return fitting[number] if number < len(fitting) else None
 
     return complete
-
-
-def _before_cursor(readline: ModuleType) -> str:
-    """Return the line up to the word that is completed."""
-    line: str = readline.get_line_buffer()
-    return line[: readline.get_begidx()]

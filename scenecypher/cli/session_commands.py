@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from scenecypher.cli.approval import person_there
-from scenecypher.cli.context import checked_utf8, counted, output
+from scenecypher.cli.context import checked_utf8, say
 from scenecypher.cli.history import print_event
+from scenecypher.cli.worlds import person_there
 from scenecypher.errors import InputError, RejectedError, did_you_mean
+from scenecypher.wording import counted
 
 if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo
@@ -115,9 +116,7 @@ class SessionState:
 
         with suppress(InputError):
             operators, macros = operators_of(self.scene.vocabulary), macros_of(self.scene.vocabulary)
-            return {name: it.signature for name, it in operators.items()} | {
-                name: it.signature for name, it in macros.items()
-            }
+            return {it.name: it.signature for it in (*operators.values(), *macros.values())}
         return {}
 
     def node_ids(self) -> list[str]:
@@ -157,17 +156,15 @@ class SessionState:
 
     def simulator(self) -> Simulator:
         """Return the simulator of the person's own actions."""
-        from scenecypher.planner.actions.simulator import Simulator
+        from scenecypher.planner.actions.simulator import Acting, Simulator
         from scenecypher.planner.worlds.belief_simulator import BeliefSimulator
         from scenecypher.planner.worlds.environment import SceneEnvironment
 
-        ask = person_there(world=self.world)
+        how: Acting = {"actor": "person", "ask": person_there(world=self.world)}
         if self.belief is None:
-            return Simulator(self.store, self.scene, actor="person", meaning=self.db.meaning, ask=ask)
-        world = self.world or SceneEnvironment(self.store, self.scene, actor="person", ask=ask)
-        return BeliefSimulator(
-            self.store, self.belief, world=world, past=self.scene, actor="person", meaning=self.db.meaning, ask=ask
-        )
+            return Simulator(self.store, self.scene, meaning=self.db.meaning, **how)
+        world = self.world or SceneEnvironment(self.store, self.scene, **how)
+        return BeliefSimulator(self.store, self.belief, world=world, past=self.scene, meaning=self.db.meaning, **how)
 
 
 class Quit(Exception):
@@ -244,9 +241,9 @@ def _carry_out(state: SessionState, action: str, turn: int) -> None:
     for step in state.simulator().act(action):
         state.last = [f"{step.action} changed {counted(len(step.delta), 'fact')}"]
         state.keep(action_events(turn, step))
-        output().print(f"{step.action}: done, version {step.version}", style="green", markup=False)
+        say(f"{step.action}: done, version {step.version}", style="green")
         for line in step.seen:
-            output().print(f"  saw: {line}", style="magenta", markup=False)
+            say(f"  saw: {line}", style="magenta")
 
 
 def _plan(state: SessionState, text: str) -> None:
@@ -257,7 +254,7 @@ def _plan(state: SessionState, text: str) -> None:
     state.plan = state.recorder().kept(prepare_session(setting, recipe_named(state.method)).run())
     state.last = [f"{state.method} will carry out: {setting.instruction}"]
     said = f"{state.method}: {setting.instruction}\n`step` takes its next decision, `go` all of them"
-    output().print(said, markup=False)
+    say(said)
 
 
 def setting_of(state: SessionState, text: str) -> SessionSetting:
@@ -280,10 +277,6 @@ def _step(state: SessionState, count: str) -> None:
     if number < 1:
         raise InputError(f"`step` takes a number from 1, not {number}; `step` alone takes one decision")
     _take_decisions(state, number)
-
-
-def _go(state: SessionState, _: str) -> None:
-    _take_decisions(state, None)
 
 
 def _take_decisions(state: SessionState, count: int | None) -> None:
@@ -310,7 +303,7 @@ def _undo(state: SessionState, _: str) -> None:
     if state.belief is None:
         done = state.store.undo(state.scene)
         _keep_reverted(state, "undo", {state.scene.name: done})
-        output().print(f"undone: {counted(len(done.delta), 'change')}, version {done.version}", markup=False)
+        say(f"undone: {counted(len(done.delta), 'change')}, version {done.version}")
         return
     if not state.marks:
         raise InputError("nothing was done in this session yet; `scenecypher undo` goes further back")
@@ -319,7 +312,7 @@ def _undo(state: SessionState, _: str) -> None:
     reverted: dict[str, Committed] = {}
     for name in moved:
         reverted[name] = done = state.store.undo(state.store.find(name), to=mark[name])
-        output().print(f"{name}: {counted(len(done.delta), 'change')} undone, version {done.version}", markup=False)
+        say(f"{name}: {counted(len(done.delta), 'change')} undone, version {done.version}")
     state.undone.append(moved)
     _keep_reverted(state, "undo", reverted)
 
@@ -337,9 +330,7 @@ def _redo(state: SessionState, _: str) -> None:
     with state.marked():
         for scene in scenes:
             reverted[scene.name] = done = state.store.redo(scene)
-            output().print(
-                f"{scene.name}: {counted(len(done.delta), 'change')} done again, version {done.version}", markup=False
-            )
+            say(f"{scene.name}: {counted(len(done.delta), 'change')} done again, version {done.version}")
     del state.undone[-1:]
     _keep_reverted(state, "redo", reverted)
 
@@ -356,21 +347,19 @@ def _keep_reverted(state: SessionState, what: str, done: Mapping[str, Committed]
 
 
 def _why(state: SessionState, _: str) -> None:
-    for line in state.last or ["nothing was planned or done yet"]:
-        output().print(line, markup=False)
+    say("\n".join(state.last or ["nothing was planned or done yet"]))
 
 
 def _actions(state: SessionState, _: str) -> None:
     from scenecypher.planner.vocabularies.vocabulary import action_list, macros_of, operators_of
 
     vocabulary = state.scene.vocabulary
-    output().print(action_list(operators_of(vocabulary), macros_of(vocabulary)), markup=False)
+    say(action_list(operators_of(vocabulary), macros_of(vocabulary)))
 
 
 def _help(_state: SessionState, _: str) -> None:
-    for name, command in COMMANDS.items():
-        output().print(f"{f'{name} {command.takes}':22}{command.words}", markup=False)
-    output().print("Anything else is an action such as grab(cup_30).", markup=False)
+    lines = (f"{f'{name} {command.takes}':22}{command.words}" for name, command in COMMANDS.items())
+    say("\n".join([*lines, "Anything else is an action such as grab(cup_30)."]))
 
 
 def _quit(_state: SessionState, _: str) -> None:
@@ -382,7 +371,7 @@ COMMANDS: Final[Mapping[str, SessionCommand]] = {
     "actions": SessionCommand(_actions, "", "list the actions"),
     "plan": SessionCommand(_plan, "INSTRUCTION", "start a plan for a task; or --goal FACTS, or --task ID"),
     "step": SessionCommand(_step, NUMBER, "take the plan's next decision, or the next N"),
-    "go": SessionCommand(_go, "", "carry the plan out to its end"),
+    "go": SessionCommand(lambda state, _: _take_decisions(state, None), "", "carry the plan out to its end"),
     "why": SessionCommand(_why, "", "why the last action was proposed or refused"),
     "undo": SessionCommand(_undo, "", "undo the last action"),
     "redo": SessionCommand(_redo, "", "redo the last undo"),

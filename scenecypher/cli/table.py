@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final, Literal
@@ -13,7 +14,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from scenecypher.cli.context import columns_set, output, tell
+from scenecypher.cli.context import columns_set, output, say, tell
 
 if TYPE_CHECKING:
     from scenecypher.evaluation.reporting.cells import TextRow
@@ -55,10 +56,11 @@ def print_table(columns: Sequence[Column], rows: Sequence[Row], *, title: str = 
     that is too wide, the columns that may go are left out, and standard error says so; if it is still too wide, each
     row is printed as a record, a line a cell. `styles` are those of the rows.
     """
-    width = _available()
+    # nothing limits a file or a pipe
+    width = output().width if sys.stdout.isatty() or columns_set() else None
     kept = list(range(len(columns))) if width is None else _fitting(columns, rows, width)
     if title:
-        output().print(title, style="italic", markup=False)
+        say(title, style="italic")
     if columns and not kept:
         _print_records(columns, rows)
         return
@@ -66,11 +68,6 @@ def print_table(columns: Sequence[Column], rows: Sequence[Row], *, title: str = 
     left_out = [column.heading for number, column in enumerate(columns) if number not in kept]
     if left_out:
         tell(f"too narrow for: {', '.join(left_out)}; widen the terminal, or use --json")
-
-
-def _available() -> int | None:
-    """Return the columns that a line may have, None if nothing limits it."""
-    return output().width if sys.stdout.isatty() or columns_set() else None
 
 
 def _fitting(columns: Sequence[Column], rows: Sequence[Row], width: int) -> list[int]:
@@ -110,24 +107,16 @@ def _print_records(columns: Sequence[Column], rows: Sequence[Row]) -> None:
     """Print each row as lines of a heading and a cell, with an empty line between two rows."""
     out = output()
     indent = max(cell_len(column.heading) for column in columns) + GAP
+    room = max(out.width - indent, NARROWEST)
+    fold = partial(wrap, width=room, break_long_words=False, break_on_hyphens=False)
     for number, row in enumerate(rows):
         if number:
             out.print()
         for column, cell in zip(columns, row, strict=True):
-            for line in _record_lines(column.heading, cell, indent=indent, width=out.width):
+            folded = [part for line in cell.split("\n") for part in fold(line)] or [""]
+            for part, lead in zip_longest(folded, [column.heading], fillvalue=""):
+                line = f"{lead}{' ' * (indent - cell_len(lead))}{part}".rstrip()
                 out.print(Text(line), crop=False, no_wrap=True, overflow="ignore")
-
-
-def _record_lines(heading: str, cell: str, *, indent: int, width: int) -> Iterator[str]:
-    room = max(width - indent, NARROWEST)
-    folded = [part for line in cell.split("\n") for part in _folded(line, room)] or [""]
-    for number, part in enumerate(folded):
-        lead = heading if number == 0 else ""
-        yield f"{lead}{' ' * (indent - cell_len(lead))}{part}".rstrip()
-
-
-def _folded(line: str, room: int) -> list[str]:
-    return wrap(line, room, break_long_words=False, break_on_hyphens=False)
 
 
 def _widths(columns: Sequence[Column], rows: Sequence[Row], measure: Callable[[str], int]) -> list[int]:
@@ -152,17 +141,16 @@ def show_result(result: ExperimentResult) -> None:
     """Print a result; an unfinished one begins with a warning."""
     from scenecypher.evaluation.reporting.cells import provenance_line, result_notes, unfinished_warning
 
-    out = output()
     if warning := unfinished_warning(result):
-        out.print(warning, style="bold red", markup=False)
-    out.print(provenance_line(result), markup=False)
+        say(warning, style="bold red")
+    say(provenance_line(result))
     for table in result.all_tables:
         _show_table(table)
     for note in result_notes(result):
-        out.print(note, style="yellow", markup=False)
-    out.print(LEGEND, style="dim", markup=False)
+        say(note, style="yellow")
+    say(LEGEND, style="dim")
     if result.provenance.log:
-        out.print(f"log: {result.provenance.log}", style="dim", markup=False)
+        say(f"log: {result.provenance.log}", style="dim")
 
 
 def _show_table(table: ResultTable) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenecypher.cli.context import errors, open_database, open_store, output, print_json
+from scenecypher.cli.context import open_database, open_store, print_json, say, show, warn
 from scenecypher.cli.options import AsJson, Timeouts, argument, option, with_options
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError, SceneNotFound, ServiceError, did_you_mean
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.scene_store import SceneStore
     from scenecypher.importers.task import GoalKind, Task
-    from scenecypher.planner.sessions.goal_check import GoalCheck
 
 tasks_app = typer.Typer(
     name="tasks", help="The tasks of the data sets, and whether they are done.", no_args_is_help=True
@@ -55,7 +54,9 @@ def list_tasks(
     as_json: AsJson = False,
 ) -> None:
     """List tasks: id, kind of goal, scene and instruction; and count them."""
-    _check_kind(goal)
+    kinds: tuple[GoalKind, ...] = ("graph", "actions", "both", "question")
+    if goal is not None and goal not in kinds:
+        raise InputError(f"no goals are of kind {goal[:60]!r}{did_you_mean(goal[:60], kinds)}; give {', '.join(kinds)}")
     found, missing = ([task for _, task in _tasks_of(file)], {}) if file else _of_datasets(dataset)
     tasks = [
         task
@@ -71,9 +72,9 @@ def list_tasks(
     print_table(list(map(Column, ("task", "goal", "scene", "instruction"))), rows)
     for name, counts in _counts(tasks).items():
         parts = ", ".join(f"{number:,} {what}" for what, number in counts.items())
-        output().print(f"{name}: {parts}", style="dim", markup=False)
+        say(f"{name}: {parts}", style="dim")
     for name, why in missing.items():
-        errors().print(f"{name} is left out: {why}", style="yellow", markup=False)
+        warn(f"{name} is left out: {why}", style="yellow")
 
 
 @tasks_app.command("show")
@@ -81,20 +82,14 @@ def show_task(task_id: TaskId, *, file: File = None, as_json: AsJson = False) ->
     """Show a task: instruction, scene, the goal in words and as its source writes it, budget, recorded program."""
     found = find_task(task_id, file)
     document = _document(found)
-    if as_json:
-        print_json(document)
-        return
-    out = output()
-    out.print(found.task.id, style="bold", markup=False, end="  ")
-    out.print(" ".join(found.task.instruction.split()), markup=False)
-    for title in ("scene", "import", "source", "category", "answer", "formula", "budget"):
-        if document[title]:
-            out.print(f"  {title}: {document[title]}", markup=False)
-    for title, lines in (("goal", document["goal"]), ("program", document["program"])):
-        if lines:
-            out.print(f"  {title}:", markup=False)
-        for line in lines:
-            out.print(f"    {line}", markup=False)
+    if not as_json:
+        say(found.task.id, style="bold", end="  ")
+    lines = [" ".join(found.task.instruction.split())]
+    told = ("scene", "import", "source", "category", "answer", "formula", "budget")
+    lines += [f"  {title}: {document[title]}" for title in told if document[title]]
+    for title in ("goal", "program"):
+        lines += ["\n    ".join([f"  {title}:", *document[title]])] if document[title] else []
+    show(document, *lines, as_json=as_json)
 
 
 @tasks_app.command()
@@ -114,18 +109,18 @@ def check(
     with open_store() as store:
         info = scene_of(store, scene, found)
         done = check_task(store, info, found.task)
-    if as_json:
-        print_json(_check_document(found.task, info, done))
-    else:
-        _print_check(found.task, info, done)
+    told = {"met": done.met, "missing": [*done.goal.missing], "missing_actions": [*map(list, done.missing_actions)]}
+    document = {"task": task_id, "scene": info.name, "version": done.goal.version, **told}
+    if not as_json:
+        verdict, style = ("done", "bold green") if done.met else ("not done", "bold red")
+        say(f"{task_id}: {verdict}", style=style, end=" ")
+    missing = (f"  missing: {sentence}" for sentence in done.unmet)
+    show(document, f"in {info.name}, version {done.goal.version}", *missing, as_json=as_json)
+    if found.task.action_goals and not as_json:
+        held = f"the {len(done.steps):,} actions in the scene's history that still hold"
+        say(f"  its action goals were checked on {held}", style="dim")
     if not done.met:
         raise typer.Exit(1)
-
-
-def _check_kind(goal: str | None) -> None:
-    kinds: tuple[GoalKind, ...] = ("graph", "actions", "both", "question")
-    if goal is not None and goal not in kinds:
-        raise InputError(f"no goals are of kind {goal[:60]!r}{did_you_mean(goal[:60], kinds)}; give {', '.join(kinds)}")
 
 
 def _tasks_of(file: Path) -> Iterator[tuple[ImportedScene, Task]]:
@@ -160,21 +155,17 @@ def _of_datasets(name: str | None) -> tuple[list[Task], dict[str, str]]:
 def find_task(task_id: str, file: Path | None) -> TaskSource:
     """Return the task with this id, from `file` if given. Raises InputError."""
     if file is None:
-        return _find_in_datasets(task_id)
+        from scenecypher.importers import datasets
+
+        dataset, task = datasets.task(task_id)
+        within = task_id.partition("/")[2]
+        return TaskSource(task, lambda: next(dataset.scenes(within)).graph, dataset.command(task_id))
     known = {task.id: (scene, task) for scene, task in _tasks_of(file)}
     if task_id not in known:
         hint = did_you_mean(task_id[:60], tuple(known)) or f"; it has {', '.join(known) or 'none'}"
         raise InputError(f"{file} has no task {task_id[:60]!r}{hint}")
     scene, task = known[task_id]
     return TaskSource(task, lambda: scene.graph, f"scenecypher import grasif {file}")
-
-
-def _find_in_datasets(task_id: str) -> TaskSource:
-    from scenecypher.importers import datasets
-
-    dataset, task = datasets.task(task_id)
-    within = task_id.partition("/")[2]
-    return TaskSource(task, lambda: next(dataset.scenes(within)).graph, dataset.command(task_id))
 
 
 def scene_of(store: SceneStore, name: str | None, found: TaskSource) -> SceneInfo:
@@ -189,13 +180,8 @@ def scene_of(store: SceneStore, name: str | None, found: TaskSource) -> SceneInf
 
 
 def _row(task: Task) -> dict[str, Any]:
-    return {
-        "id": task.id,
-        "goal": task.goal_kind,
-        "scene": task.scene,
-        "instruction": task.instruction,
-        "category": task.category,
-    }
+    told = {name: getattr(task, name) for name in ("scene", "instruction", "category")}
+    return {"id": task.id, "goal": task.goal_kind, **told}
 
 
 def _counts(tasks: Sequence[Task]) -> dict[str, dict[str, int]]:
@@ -208,53 +194,22 @@ def _counts(tasks: Sequence[Task]) -> dict[str, dict[str, int]]:
 
 
 def _document(found: TaskSource) -> dict[str, Any]:
-    from scenecypher.db.condition import condition_document
+    from scenecypher.db.condition import condition_document, conjuncts, explain
 
-    task = found.task
+    task, graph = found.task, found.graph()
+    goal = [f"first do: {' or '.join(alternatives)}" for alternatives in task.action_goals]
+    goal += [explain(part, graph, {}) for part in conjuncts(task.goal)] if task.has_graph_goal else []
     return {
         **_row(task),
         "kind": task.goal_kind,
-        "goal": list(_goal_lines(task, found.graph())),
+        "goal": goal,
         "condition": condition_document(task.goal) if task.has_graph_goal else None,
-        "action_goals": [list(alternatives) for alternatives in task.action_goals],
-        "formula": task.formula,
-        "budget": task.budget,
-        "program": [str(step) for step in task.program],
-        "answer": task.answer,
-        "source": task.source,
+        "action_goals": [*map(list, task.action_goals)],
+        **{name: getattr(task, name) for name in ("formula", "budget")},
+        "program": [*map(str, task.program)],
+        **{name: getattr(task, name) for name in ("answer", "source")},
         "import": found.command,
     }
-
-
-def _goal_lines(task: Task, graph: SceneGraph) -> Iterator[str]:
-    from scenecypher.db.condition import conjuncts, explain
-
-    yield from (f"first do: {' or '.join(alternatives)}" for alternatives in task.action_goals)
-    if task.has_graph_goal:
-        yield from (explain(part, graph, {}) for part in conjuncts(task.goal))
-
-
-def _check_document(task: Task, scene: SceneInfo, done: GoalCheck) -> dict[str, Any]:
-    return {
-        "task": task.id,
-        "scene": scene.name,
-        "version": done.goal.version,
-        "met": done.met,
-        "missing": list(done.goal.missing),
-        "missing_actions": [list(alternatives) for alternatives in done.missing_actions],
-    }
-
-
-def _print_check(task: Task, scene: SceneInfo, done: GoalCheck) -> None:
-    out = output()
-    verdict, style = ("done", "bold green") if done.met else ("not done", "bold red")
-    out.print(f"{task.id}: {verdict}", style=style, markup=False, end=" ")
-    out.print(f"in {scene.name}, version {done.goal.version}", markup=False)
-    for sentence in done.unmet:
-        out.print(f"  missing: {sentence}", markup=False)
-    if task.action_goals:
-        held = f"the {len(done.steps):,} actions in the scene's history that still hold"
-        out.print(f"  its action goals were checked on {held}", style="dim", markup=False)
 
 
 def _line(text: str) -> str:
@@ -284,6 +239,6 @@ def pddl(
         domain, problem = export_pddl(question, db.store.now(info).graph)
     files: dict[Path, str | bytes] = {into / "domain.pddl": domain, into / "problem.pddl": problem}
     write_files(files, makes_folder=True)
-    output().print(f"{' and '.join(map(str, files))} written", markup=False)
+    say(f"{' and '.join(map(str, files))} written")
     if found.task.action_goals:
-        errors().print("the task's action goals are not part of the PDDL problem", style="yellow", markup=False)
+        warn("the task's action goals are not part of the PDDL problem", style="yellow")

@@ -1,17 +1,21 @@
-"""The worlds and observers of a belief, chosen by the options `--world` and `--observer`."""
+"""The worlds and observers of a belief, by their options; and the person at the terminal: questions and approval."""
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from scenecypher.cli.context import output
-from scenecypher.errors import InputError, did_you_mean
+from scenecypher.cli.context import say, warn
+from scenecypher.errors import InputError, RuleBroken, did_you_mean
 
 if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.db.store.commit import Committed
+    from scenecypher.planner.actions.ruled import Answer, AskBack
     from scenecypher.planner.sessions.budget import UsageMeter
     from scenecypher.planner.worlds.environment import Environment
     from scenecypher.scenes import SceneDatabase
@@ -123,7 +127,7 @@ def _looked_at(
 def _answer(question: str) -> str:
     if sys.stdin.isatty():
         return input(question)
-    output().print(question, markup=False)
+    say(question)
     return next_line()
 
 
@@ -133,3 +137,47 @@ def next_line() -> str:
     if not line:
         raise EOFError
     return line.rstrip("\n")
+
+
+def person_there(name: str = "person", *, is_piped: bool = False, world: Environment | None = None) -> Answer | None:
+    """Return what asks the person at the terminal, also where answers are piped, or the one at the world's robot."""
+    return partial(_answered, name) if sys.stdin.isatty() or is_piped else getattr(world, "ask", None)
+
+
+def approved(revert: Callable[..., Committed]) -> Committed:
+    """Return what an undo or a redo commits; ask the person at the terminal if it breaks a rule. Raises RuleBroken."""
+    try:
+        return revert()
+    except RuleBroken as broken:
+        if not (sys.stdin.isatty() and _says_yes(str(broken))):
+            raise
+    return revert(approved_by="person")
+
+
+def _answered(person: str, question: AskBack) -> str | None:
+    """Return the choice of a number, "" for any, None to stop; a word where there are no choices; or who approves."""
+    from scenecypher.planner.actions.ruled import APPROVED, LEFT, approval_by
+
+    if question.choices == (APPROVED, LEFT):
+        return approval_by(person) if _says_yes(question.question) else None
+    lines = [question.question, *(f"  {number}  {words}" for number, words in enumerate(question.choices, 1))]
+    warn("\n".join(lines))
+    how = f"1 to {len(question.choices)}, Enter for any, q to stop: " if question.choices else "a word, or q to stop: "
+    while True:
+        try:
+            said = input(how).strip()
+        except EOFError:
+            return None
+        if said in {"q", ""} or not question.choices or any(said in nodes for nodes in question.nodes):
+            return None if said == "q" else said
+        if said.isdecimal() and 0 < int(said) <= len(question.choices):
+            return question.choices[int(said) - 1]
+        warn(f"{said!r} is none of these; answer {how.removesuffix(': ')}")
+
+
+def _says_yes(question: str) -> bool:
+    warn(question)
+    try:
+        return input("Do it? [y/N] ").strip().lower() in {"y", "yes"}
+    except EOFError:
+        return False

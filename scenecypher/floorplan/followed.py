@@ -132,7 +132,11 @@ class FollowedDrawing:
             shape for it, kinds in drawn.items() if it in self._shapes for shape in self._refilled(viewer, it, kinds)
         ]
         self._keep(new)
-        edited = [*self._edited(viewer, touched - {it.id for it in new})]
+        told = (
+            (self._shapes.get(it), self._tree.graph.nodes.get(it)) for it in sorted(touched - {it.id for it in new})
+        )
+        states = [(shape, viewer.states(node)) for shape, node in told if shape and node]
+        edited = [replace(shape, states=now) for shape, now in states if shape.states != now]
         self._keep(edited)
         return Patch(tuple(without), (*edited, *new))
 
@@ -157,12 +161,6 @@ class FollowedDrawing:
         else:
             drawer.contents(holder, shape.box, things)
         return drawer.shapes
-
-    def _edited(self, viewer: Viewer, touched: Iterable[str]) -> Iterator[Shape]:
-        for it in sorted(touched):
-            shape, node = self._shapes.get(it), self._tree.graph.nodes.get(it)
-            if shape and node and shape.states != (states := viewer.states(node)):
-                yield replace(shape, states=states)
 
 
 def _is_small(graph: SceneGraph, change: Change) -> bool:

@@ -79,7 +79,7 @@ def viewer_of(
     Unless `everything` is asked for, walls and floors are left off, what is on them is in the room, and states that
     more than half of the nodes have are not shown. If `is_brief`, rooms with nothing marked in them are only counted.
     """
-    usual = () if everything else usual_states(tree.graph)
+    usual = () if everything else frequent_states(counted_states(tree.graph), len(tree.graph.nodes))
     marks: dict[str, Mark] = {**dict.fromkeys(changed, "changed"), **dict.fromkeys(found, "found")}
     viewer = Viewer(tree, frozenset(usual), marks, everything=everything)
     return replace(viewer, opened=frozenset(above for it in marks for above in tree.above(it))) if is_brief else viewer
@@ -93,11 +93,6 @@ def nodes_with(graph: SceneGraph, text: str) -> list[str]:
         for node in graph.nodes.values()
         if wanted in node.id.casefold() or wanted in node.name.casefold() or wanted in node.class_.casefold()
     ]
-
-
-def usual_states(graph: SceneGraph) -> tuple[str, ...]:
-    """Return the states that more than half of the nodes have, sorted."""
-    return frequent_states(counted_states(graph), len(graph.nodes))
 
 
 def counted_states(graph: SceneGraph) -> Counter[str]:

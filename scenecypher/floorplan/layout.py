@@ -141,8 +141,12 @@ def drawing_of(graph: SceneGraph, view: HomeView) -> Drawing:
         drawer.placed("", view.elsewhere)
     path = tuple(_path(graph)) if is_metric else ()
     bounds = _around([*(it.box for it in drawer.shapes), *(Box(x, y, 0, 0) for x, y in path)])
-    doors = tuple(_doorways(graph, boxes, DOOR_M if is_metric else DOOR))
-    lattice = tuple(_lattice(graph, places)) if is_metric else ()
+    joined = ((one, other) for one in boxes if one for other in sorted(adjacent_rooms(graph, one) & {*boxes}))
+    wide = DOOR_M if is_metric else DOOR
+    doors = tuple(_doorway(boxes[one], boxes[other], wide) for one, other in joined if one < other)
+    points = [it for it in graph.by_kind.get("Waypoint", ()) if it in places] if is_metric else []
+    ways = ((one, it) for one in points for it in sorted(graph.targets(one, "CONNECTS")))
+    lattice = tuple((one, it) for one, it in ways if one < it and it in places)
     return Drawing(tuple(drawer.shapes), doors, path, bounds, is_metric, lattice)
 
 
@@ -343,14 +347,6 @@ def _height(node: Node) -> float:
     return value.z or 0.0 if isinstance(value, Point) else 0.0
 
 
-def _lattice(graph: SceneGraph, places: Mapping[str, tuple[float, float]]) -> Iterator[tuple[str, str]]:
-    """Yield each two waypoints that are joined."""
-    for one in graph.by_kind.get("Waypoint", ()):
-        yield from (
-            (one, it) for it in sorted(graph.targets(one, "CONNECTS")) if one < it and one in places and it in places
-        )
-
-
 def _sides(node: Node) -> tuple[float, float] | None:
     width, depth = node.properties.get("size_x"), node.properties.get("size_y")
     if isinstance(width, int | float) and isinstance(depth, int | float) and width > 0 and depth > 0:
@@ -374,15 +370,8 @@ def _around(boxes: Sequence[Box], margin: float = MARGIN_M) -> Box:
     return Box(left, top, right - left, bottom - top)
 
 
-def _doorways(graph: SceneGraph, boxes: Mapping[str, Box], width: float) -> Iterator[Doorway]:
-    """Yield a line for each two rooms that are joined."""
-    for room, box in boxes.items():
-        for other in sorted(adjacent_rooms(graph, room) & {*boxes}) if room else ():
-            if room < other:
-                yield _doorway(box, boxes[other], width)
-
-
 def _doorway(one: Box, other: Box, width: float) -> Doorway:
+    """Return the line of two rooms that are joined."""
     near = SHARED * width
     left, right = max(one.x, other.x), min(one.x + one.width, other.x + other.width)
     top, bottom = max(one.y, other.y), min(one.y + one.height, other.y + other.height)

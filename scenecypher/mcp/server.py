@@ -27,7 +27,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from scenecypher.errors import ReplyRejected, SceneCypherError, ServiceError
 from scenecypher.mcp.prompts import INSTRUCTIONS, PROMPTS, prompt_text
-from scenecypher.mcp.watching import RESOURCE_KINDS, Place, Watch, place_of, uri_of
+from scenecypher.mcp.watching import RESOURCE_KINDS, Watch, place_of, uri_of
 from scenecypher.planner.actions.ruled import Answer, AskBack
 from scenecypher.tools.calling import arguments_schema, call_tool, result_schema, tool_named
 from scenecypher.tools.desk import Desk, Homes, OnlyScene
@@ -278,12 +278,11 @@ class HomeServer:
 
     async def _read_resource(self, _: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         place = place_of(str(params.uri))
-        text = await self._asked(lambda: self._resource_text(place))
+        text = await self._asked(
+            lambda: call_tool(self._tools, place.kind, {"scene": place.scene}, Desk(self.front)).text()
+        )
         content = types.TextResourceContents(uri=str(params.uri), mime_type="text/plain", text=text)
         return types.ReadResourceResult(contents=[content])
-
-    def _resource_text(self, place: Place) -> str:
-        return call_tool(self._tools, place.kind, {"scene": place.scene}, Desk(self.front)).text()
 
     async def _version_of(self, scene: str) -> int:
         """Return a scene's version. Raises MCPError if there is no such scene."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from scenecypher.errors import SceneNotFound
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from scenecypher.home import Home
     from scenecypher.planner.actions.ruled import Answer
     from scenecypher.readable import ReadableHome
+
+
+T = TypeVar("T")
 
 
 class Homes(Protocol):
@@ -49,37 +52,26 @@ class OnlyScene:
         parts = split_at(name)
         if parts and parts[0] in self._names():
             raise read_only_error(name)
-        self._check(name, name)
-        with self._without_other_names(name):
-            return self.homes.home(name)
+        return self._found(name, name, self.homes.home)
 
     def home_at(self, name: str) -> ReadableHome:
         """Return one of the scene's homes, as it is or as it was. Raises SceneNotFound, InputError."""
         from scenecypher.db.store.catalog import split_at
 
         parts = split_at(name)
-        self._check(name, parts[0] if parts else name)
-        with self._without_other_names(name):
-            found = self.homes.home_at(name)
-        self._check(name, found.name)
-        return found
+        found = self._found(name, parts[0] if parts else name, self.homes.home_at)
+        return self._found(name, found.name, lambda _: found)
 
     def scenes(self) -> list[SceneInfo]:
         """Return the facts of the scene, and of the belief about it if there is one."""
         return [it for it in self.homes.scenes() if it.name in self._names()]
 
-    def _check(self, name: str, stem: str) -> None:
-        """Check that `stem` is a name of the scene. Raises SceneNotFound for `name`."""
-        if stem not in self._names():
-            raise SceneNotFound(name, (self.name,))
-
-    @contextmanager
-    def _without_other_names(self, name: str) -> Iterator[None]:
-        """Raise SceneNotFound, which suggests the nearest of all scenes, anew with this one alone."""
-        try:
-            yield
-        except SceneNotFound:
-            raise SceneNotFound(name, (self.name,)) from None
+    def _found(self, name: str, stem: str, find: Callable[[str], T]) -> T:
+        """Return a home if `stem` is a name of the scene. Raises SceneNotFound, which suggests this scene alone."""
+        if stem in self._names():
+            with suppress(SceneNotFound):
+                return find(name)
+        raise SceneNotFound(name, (self.name,))
 
     def _names(self) -> tuple[str, str]:
         from scenecypher.planner.worlds.belief import belief_name

@@ -79,8 +79,8 @@ class SceneList(Result):
     @classmethod
     def of(cls, infos: Sequence[SceneInfo]) -> Self:
         """Return the first SCENES_SHOWN scenes."""
-        shown = [SceneFacts(**{name: getattr(it, name) for name in SceneFacts.model_fields}) for it in infos]
-        return cls(scenes=shown[:SCENES_SHOWN], more=max(0, len(infos) - SCENES_SHOWN))
+        shown = [SceneFacts.model_validate(it, from_attributes=True) for it in infos[:SCENES_SHOWN]]
+        return cls(scenes=shown, more=max(0, len(infos) - SCENES_SHOWN))
 
 
 class Rows(Result):
@@ -104,13 +104,8 @@ class Rows(Result):
             rows.append([*row])
         is_cut = len(rows) < len(found.rows)
         cut = f"the first {counted(len(rows), 'row')} of {len(found.rows):,}; ask for less" if is_cut else None
-        return cls(
-            columns=[*found.columns],
-            rows=rows,
-            truncated=cut or found.truncated,
-            version=found.version,
-            hints=[*found.hints],
-        )
+        why, hints = cut or found.truncated, [*found.hints]
+        return cls(columns=[*found.columns], rows=rows, truncated=why, version=found.version, hints=hints)
 
 
 class Changes(Result):
@@ -154,13 +149,8 @@ class ActedStep(Changes):
     @classmethod
     def of(cls, step: CommittedAction) -> Self:
         """Return a step of the simulator."""
-        return cls(
-            action=step.action,
-            version=step.version,
-            because=step.because,
-            seen=[*step.seen],
-            **cls.lines(step.delta),
-        )
+        told = {name: getattr(step, name) for name in ("action", "version", "because", "seen")}
+        return cls(**told, **cls.lines(step.delta))
 
 
 class Done(Result):
@@ -201,14 +191,9 @@ class HistoryEvents(Result):
         shown: list[HistoryEvent] = []
         lines: list[str] = []
         for event in reversed(events):
-            shown.append(
-                HistoryEvent(
-                    **event_times(event),
-                    **{name: getattr(event, name) for name in ("version", "actor", "action", "kind")},
-                    undone=event.version in undone,
-                    **Changes.lines(event.delta, lines),
-                )
-            )
+            told = {name: getattr(event, name) for name in ("version", "actor", "action", "kind")}
+            told |= event_times(event) | Changes.lines(event.delta, lines)
+            shown.append(HistoryEvent(**told, undone=event.version in undone))
             lines += shown[-1].changes
         return cls(version=version, events=shown[::-1])
 
@@ -238,14 +223,10 @@ class Looked(Changes):
     @classmethod
     def of(cls, belief: str, look: CommittedLook) -> Self:
         """Return a committed look."""
-        findings = [Finding(node=it.node, kind=it.kind, words=it.words) for it in look.found.findings]
-        return cls(
-            belief=belief,
-            version=look.version,
-            merged=look.is_merged,
-            findings=findings[:CHANGES_SHOWN],
-            **cls.lines(look.found.delta),
-        )
+        shown = look.found.findings[:CHANGES_SHOWN]
+        findings = [Finding.model_validate(it, from_attributes=True) for it in shown]
+        told = {"belief": belief, "version": look.version, "merged": look.is_merged, "findings": findings}
+        return cls(**told, **cls.lines(look.found.delta))
 
 
 class Planned(Result):

@@ -299,27 +299,20 @@ def _plan(
     from scenecypher.wording import event_line
 
     home = desk.homes.home(scene)
-    budget = Budget(max_steps)
-    options = PlanOptions(goal=goal, method=method, budget=budget, ask=desk.ask)
+    options = PlanOptions(goal=goal, method=method, budget=Budget(max_steps), ask=desk.ask)
     events = []
     for event in home.plan_events(instruction, **options):
         events.append(event)
         desk.report(event_line(event)[1].strip())
         if desk.is_stopped():
             break
-    outcome = PlanOutcome(tuple(events), end) if isinstance(end := events[-1], Finished) else None
-    refused = [f"{it.action}: {'; '.join(it.reasons)}" for it in events if isinstance(it, Refused)]
-    if outcome is None:
+    if not isinstance(end := events[-1], Finished):
         raise InputError("the call was cancelled; what was done until then stays done: history shows it")
     return r.Planned(
-        done=outcome.is_done,
-        outcome=outcome.end.outcome,
-        reason=outcome.end.reason,
-        goal=outcome.end.goal,
-        unmet=[*outcome.end.unmet],
-        answer=outcome.end.answer,
-        actions=[*outcome.actions],
-        refused=refused,
+        done=end.is_done,
+        **{name: getattr(end, name) for name in ("outcome", "reason", "goal", "unmet", "answer")},
+        actions=[*PlanOutcome(tuple(events), end).actions],
+        refused=[f"{it.action}: {'; '.join(it.reasons)}" for it in events if isinstance(it, Refused)],
         version=home.info.version,
     )
 

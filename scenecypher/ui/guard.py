@@ -36,11 +36,8 @@ LINK: Final = "/link"
 """The path that a browser asks for an address for another."""
 
 
-class Guard:
-    """An application behind a token, which the first request exchanges for a cookie. Safe to share between threads.
-
-    Requests for another host (DNS rebinding), changes from another origin and requests without the cookie are refused.
-    """
+class _Guarded:
+    """An application whose requests for another host (DNS rebinding) are refused. Safe to share between threads."""
 
     def __init__(self, app: ASGIApp, *, host: str, token: str) -> None:
         self._app, self._host = app, host
@@ -48,13 +45,30 @@ class Guard:
         self._cookie = secrets.token_urlsafe(32)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or refuse it."""
-        if scope["type"] != "http":
-            return await _only_lifespan(self._app, scope, receive, send)
-        headers = _headers(scope)
+        """Answer one request, or refuse it; a websocket, which bears no token, is turned away."""
+        if scope["type"] == "http":
+            headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+            if headers.get("host") in _hosts(self._host):
+                await self._admit(scope, headers, receive, send)
+            else:
+                await _send(send, 421, OTHER_HOST)
+        elif scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+
+    async def _admit(self, scope: Scope, headers: Mapping[str, str], receive: Receive, send: Send) -> None:
+        raise NotImplementedError
+
+
+class Guard(_Guarded):
+    """An application behind a token, which the first request exchanges for a cookie.
+
+    Changes from another origin and requests without the cookie are refused.
+    """
+
+    async def _admit(self, scope: Scope, headers: Mapping[str, str], receive: Receive, send: Send) -> None:
         query = parse_qs(scope["query_string"].decode("latin-1"))
-        if headers.get("host") not in _hosts(self._host):
-            return await _send(send, 421, OTHER_HOST)
         if self._is_known(headers):
             return await self._answer(scope, headers, receive, send)
         if self._takes(query.pop(TOKEN, [""])[0]):
@@ -101,32 +115,19 @@ class Guard:
         await _send(send, 200, "Welcome…", head)
 
 
-class TokenGuard:
-    """An application for programs, behind a token that each request bears. Safe to share between threads.
+class TokenGuard(_Guarded):
+    """An application for programs, behind a token that each request bears.
 
-    Requests for another host (DNS rebinding), from a page of another origin, and without the token are refused.
+    Requests from a page of another origin and without the token are refused.
     """
 
-    def __init__(self, app: ASGIApp, *, host: str, token: str) -> None:
-        self._app, self._host, self._token = app, host, token
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or refuse it."""
-        if scope["type"] != "http":
-            return await _only_lifespan(self._app, scope, receive, send)
-        headers = _headers(scope)
-        if headers.get("host") not in _hosts(self._host):
-            return await _send(send, 421, OTHER_HOST)
+    async def _admit(self, scope: Scope, headers: Mapping[str, str], receive: Receive, send: Send) -> None:
         if headers.get("origin", f"http://{self._host}") not in _origins(self._host):
             return await _send(send, 403, "Pages of other origins may not use this server.")
         scheme, _, token = headers.get("authorization", "").partition(" ")
-        if scheme.casefold() != "bearer" or not secrets.compare_digest(token.encode(), self._token.encode()):
+        if scheme.casefold() != "bearer" or not secrets.compare_digest(token.encode(), (self._token or "").encode()):
             return await _send(send, 401, NO_TOKEN, [(b"www-authenticate", b"Bearer")])
         return await self._app(scope, receive, _with_headers(send))
-
-
-def _headers(scope: Scope) -> dict[str, str]:
-    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
 
 
 def _hosts(host: str) -> tuple[str, str]:
@@ -140,14 +141,6 @@ def _origins(host: str) -> frozenset[str]:
 def _path(path: str) -> str:
     """Return a path of this server, quoted: never one that a browser would take for another host, or another header."""
     return "/" + quote(path.lstrip("/\\"))
-
-
-async def _only_lifespan(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """Pass the start and the end of the server on; turn away every other protocol, which bears no token."""
-    if scope["type"] == "lifespan":
-        await app(scope, receive, send)
-    elif scope["type"] == "websocket":
-        await send({"type": "websocket.close", "code": 1008})
 
 
 async def _send(send: Send, status: int, text: str, head: Sequence[tuple[bytes, bytes]] = ()) -> None:

@@ -29,9 +29,8 @@ from scenecypher.planner.vocabularies.vocabulary import operators_of
 from scenecypher.planner.worlds.belief import belief_name
 from scenecypher.retriever.retrieval import NOTICES, cell_text
 from scenecypher.tree import SceneTree
-from scenecypher.ui.address import Address, Fields, number, required
 from scenecypher.ui.plans import PagePlans
-from scenecypher.ui.render import OPEN_NODES, drawn, render
+from scenecypher.ui.render import OPEN_NODES, Address, Fields, drawn, number, render, required
 from scenecypher.ui.views import Frame, Group, compare, doable, frames_of, timeline_of
 from scenecypher.wording import counted
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, suppress
-from itertools import islice
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from scenecypher.db.store.processes import this_process
-from scenecypher.db.store.runs import latest_runs
 from scenecypher.errors import InputError
 from scenecypher.planner.sessions.events import Event, Proposed, Remembered, Solved
 
@@ -26,8 +23,6 @@ _log: Final = logging.getLogger("scenecypher.page")
 
 BUTTONS: Final[Mapping[Button, Pace]] = {"pause": "paused", "step": "paused", "go": "going", "stop": "stopping"}
 """The buttons of a plan, with the pace that it has then."""
-RUNS_SEARCHED: Final = 200
-"""The latest runs of a scene among which the one that has just begun is looked for."""
 END_S: Final = 10.0
 """Longest wait for a plan's present step when the page ends; what is not over by then is cut off."""
 
@@ -142,22 +137,20 @@ class PagePlans:
             for number, plan in self._plans.items():
                 if plan.scene == scene:
                     raise InputError(f"run {number} is under way in {scene}; stop it, or let it end first")
-            home = self._database.home(scene)
-            before = self._latest_number(scene)
 
             def ask(question: AskBack) -> str:
-                return self._plans[number].ask(question)
+                return self._plans[recorder.number or 0].ask(question)
 
             options["ask"] = ask
-            events = home.plan_events(instruction, **options)
+            recorder, events = self._database.home(scene).begin_plan(instruction, **options)
             next(events)  # the run begins, and is kept
-            number = self._latest_number(scene)
-            if number == before:
+            begun = recorder.number
+            if not begun:
                 events.close()
                 raise InputError(f"a run in {scene} can't be kept now, and a page shows what is kept; try again")
-            self._plans[number] = PagePlan(scene, events, paused=paused)
-            self._plans[number].start()
-            return number
+            self._plans[begun] = PagePlan(scene, events, paused=paused)
+            self._plans[begun].start()
+            return begun
 
     def pace(self, number: int) -> Pace | None:
         """Return the pace of a plan that is under way; None of any other run."""
@@ -196,10 +189,3 @@ class PagePlans:
         if plan is None or plan.is_over:
             raise InputError(f"run {number} is not under way on this page: it has ended, or another process does it")
         return plan
-
-    def _latest_number(self, scene: str) -> int:
-        """Return the number of the plan that this process has begun last in a scene, 0 if there is none."""
-        here = this_process()
-        latest = islice(latest_runs(self._database.store.database, scene), RUNS_SEARCHED)
-        ours = (it for it in latest if (it.process.host, it.process.pid) == (here.host, here.pid))
-        return next((it.number for it in ours if it.command == "plan"), 0)

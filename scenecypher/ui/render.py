@@ -1,4 +1,4 @@
-"""Templates of pages, drawings of relations by cytoscape, and the home as one file that needs no server."""
+"""Templates of pages, their addresses and fields, and the home as one file that needs no server."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from urllib.parse import urlencode
 from zipfile import ZipFile
 
 from scenecypher.db.local.jars import Pin, Tell, library_jar
 from scenecypher.db.palette import css_variables
 from scenecypher.db.store.enumerations import DENSE
-from scenecypher.errors import DatabaseUnavailable
+from scenecypher.errors import DatabaseUnavailable, InputError
 from scenecypher.floorplan.figure import WIDTH
 from scenecypher.floorplan.home_view import changed_nodes, view_of
 from scenecypher.floorplan.layout import drawing_of
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from scenecypher.db.store.runs import RunInfo
     from scenecypher.ui.views import Frame
 
+Fields: TypeAlias = Mapping[str, str]
+"""The fields of an address or a form."""
 CYTOSCAPE: Final = Pin(
     "org.webjars.npm", "cytoscape", "3.33.1", "", "62ca1549b677163bd154184ac3b2d9686b082708d1c3364ca969e18869e107e5"
 )
@@ -60,11 +63,35 @@ def drawn(graph: SceneGraph, relations: Iterable[Relation]) -> Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
-    """A script within a page, with its hash for the page's policy."""
+class Address:
+    """The pages about a scene; `version` is None for the scene as it is now."""
 
-    text: str
-    hash: str
+    scene: str
+    version: int | None = None
+
+    def to(self, page: str, **fields: object) -> str:
+        """Return the address of a page, of a part of one, or of its data, such as ``home``; at this version.
+
+        `fields` are added, and may name another version; None is the scene as it is now.
+        """
+        given = {"scene": self.scene, "version": self.version, **fields}
+        return f"/{page}?{urlencode({name: value for name, value in given.items() if value is not None})}"
+
+
+def required(fields: Fields, name: str) -> str:
+    """Return a field's text. Raises InputError if it is empty."""
+    text = fields.get(name, "").strip()
+    if not text:
+        raise InputError(f"the field {name!r} is empty; fill it in")
+    return text
+
+
+def number(fields: Fields, name: str) -> int | None:
+    """Return a whole number, None if the field is not given. Raises InputError."""
+    text = fields.get(name, "")
+    if text and not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise InputError(f"{name} {text[:40]!r} is no whole number")
+    return int(text) if text else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +132,6 @@ def home_file(
         *([static_text("time.js")] if versions else []),
         *([library, static_text("drawing.js")] if is_drawn else []),
     ]
-    style = static_text("home.css")
     return render(
         "file.html",
         title=title,
@@ -116,18 +142,15 @@ def home_file(
         versions=[it.document() for it in versions],
         newest=snapshot.info.version,
         drawn=drawn(graph, (it for it in graph.relations if it.type != DENSE)) if is_drawn else None,
-        style=_markup(style),
-        style_hash=_hash(style),
-        scripts=[Script(_markup(it), _hash(it)) for it in scripts],
+        style=_inline(static_text("home.css")),
+        scripts=[*map(_inline, scripts)],
     )
 
 
 def run_file(run: RunInfo, frames: Sequence[Frame]) -> str:
     """Return a run as one HTML page that needs no server."""
-    style = static_text("home.css")
     title = f"Run {run.number} in {run.scene_name}"
-    values = {"style": _markup(style), "style_hash": _hash(style)}
-    return render("run_file.html", title=title, run=run, frames=frames, **values)
+    return render("run_file.html", title=title, run=run, frames=frames, style=_inline(static_text("home.css")))
 
 
 def png_of(figure: str) -> bytes:
@@ -156,11 +179,9 @@ def _templates() -> Environment:
     return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=False)
 
 
-def _markup(text: str) -> str:
+def _inline(text: str) -> dict[str, str]:
+    """Return a script or a style that stands within a page, with its hash for the page's policy."""
     from markupsafe import Markup
 
-    return Markup(text)  # noqa: S704 - our own files, and templates that have escaped their values
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+    digest = b64encode(sha256(text.encode()).digest()).decode()
+    return {"text": Markup(text), "hash": f"'sha256-{digest}'"}  # noqa: S704 - our own files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from asyncio import sleep
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,11 +22,10 @@ from starlette.routing import Route
 from scenecypher.errors import SceneCypherError, SceneNotFound
 from scenecypher.planner.actions.ruled import APPROVED, LEFT
 from scenecypher.planner.actions.simulator import PERSON
-from scenecypher.ui.address import Address, Fields, number, required
 from scenecypher.ui.guard import BODY_BYTES
 from scenecypher.ui.pages import Pages
 from scenecypher.ui.plans import BUTTONS, Button, PagePlans
-from scenecypher.ui.render import render, static_text
+from scenecypher.ui.render import Address, Fields, number, render, required, static_text
 from scenecypher.waiting import waits
 
 if TYPE_CHECKING:
@@ -69,11 +68,11 @@ class Changes:
 
     def undo(self, fields: Fields) -> Response:
         """Undo the latest action that holds. Raises NothingToUndo, RuleBroken without the field `approved`."""
-        return _shown(fields, self._home(fields).undo(approved_by=_approved_by(fields)).version)
+        return _shown(fields, self._home(fields).undo(approved_by=PERSON if "approved" in fields else "").version)
 
     def redo(self, fields: Fields) -> Response:
         """Take the latest undo back. Raises NothingToRedo, RuleBroken without the field `approved`."""
-        return _shown(fields, self._home(fields).redo(approved_by=_approved_by(fields)).version)
+        return _shown(fields, self._home(fields).redo(approved_by=PERSON if "approved" in fields else "").version)
 
     def fork(self, fields: Fields) -> Response:
         """Copy the scene at a version to a new name. Raises InputError for a name that is taken."""
@@ -134,8 +133,15 @@ def application(database: SceneDatabase, *, read_only: bool = False, library: st
     scripts = {it: static_text(it) for it in ("home.js", "bar.js", "map.js", "time.js", "drawing.js")} | {
         "cytoscape.js": library
     }
+    icon = _static(static_text("icon.svg"), "image/svg+xml")
     if read_only:
-        changed = dict.fromkeys(changed, _refuse_change)
+        changed = dict.fromkeys(changed, lambda _: _message("Refused", READ_ONLY, REFUSED))
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await run_in_threadpool(started.close)
+
     app = Starlette(
         routes=[
             *(Route(path, _endpoint(answer, pages), methods=["GET"]) for path, answer in seen.items()),
@@ -146,13 +152,10 @@ def application(database: SceneDatabase, *, read_only: bool = False, library: st
             *([] if read_only else [Route("/import", uploading(database), methods=["POST"])]),
             *(Route(f"/static/{name}", _static(text, "text/javascript")) for name, text in scripts.items()),
             Route("/static/home.css", _static(static_text("home.css"), "text/css")),
-            *(
-                Route(path, _static(static_text("icon.svg"), "image/svg+xml"))
-                for path in ("/static/icon.svg", "/favicon.ico")
-            ),
+            *(Route(path, icon) for path in ("/static/icon.svg", "/favicon.ico")),
         ],
         exception_handlers={HTTPException: _no_page},
-        lifespan=_ending(started),
+        lifespan=lifespan,
     )
     app.state.is_ending, app.state.under_way = lambda: False, 0
     return app
@@ -161,15 +164,6 @@ def application(database: SceneDatabase, *, read_only: bool = False, library: st
 def _by_name(*answers: Answer) -> Mapping[str, Answer]:
     """Return answers by their addresses, which are their names."""
     return {f"/{it.__name__}": it for it in answers}
-
-
-def _ending(plans: PagePlans) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        yield
-        await run_in_threadpool(plans.close)
-
-    return lifespan
 
 
 def _endpoint(answer: Answer, pages: Pages) -> Callable[[Request], object]:
@@ -251,30 +245,22 @@ def _answered(answer: Answer, fields: Fields, sent_from: Pages | None) -> Respon
             with suppress(SceneCypherError):  # the home itself can't be read: the first error is told alone
                 return HTMLResponse(sent_from.refused(fields, error), status)
         back = Address(fields["scene"]).to("home") if "scene" in fields and status != NOT_FOUND else "/"
-        title = "Refused" if status == REFUSED else "Error"
-        return HTMLResponse(render("message.html", title=title, text=str(error), bad=True, back=back), status)
+        return _message("Refused" if status == REFUSED else "Error", str(error), status, back)
     return found if isinstance(found, Response) else HTMLResponse(found)
 
 
-def _refuse_change(_: Fields) -> Response:
-    return HTMLResponse(render("message.html", title="Refused", text=READ_ONLY, bad=True, back="/"), REFUSED)
+def _message(title: str, text: str, status: int, back: str = "/") -> Response:
+    return HTMLResponse(render("message.html", title=title, text=text, bad=True, back=back), status)
 
 
 def _no_page(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     text = "There is no such page; the list of homes has them all." if status == NOT_FOUND else str(error)
-    return HTMLResponse(render("message.html", title="No page", text=text, bad=True, back="/"), status)
+    return _message("No page", text, status)
 
 
 def _static(text: str, kind: str) -> Callable[[Request], Response]:
-    def endpoint(_: Request) -> Response:
-        return Response(text, media_type=kind)
-
-    return endpoint
-
-
-def _approved_by(fields: Fields) -> str:
-    return PERSON if "approved" in fields else ""
+    return lambda _: Response(text, media_type=kind)
 
 
 def _film(run: int) -> Response:

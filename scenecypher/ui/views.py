@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from typing import TYPE_CHECKING, Any, Final
 
 from scenecypher.db.graph.scene import GraphView, Node, SceneGraph
 from scenecypher.db.rules import NO_RULES, Rules
@@ -26,7 +26,6 @@ from scenecypher.tree import PLACED
 
 if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo
-    from scenecypher.db.store.runs import RunInfo
     from scenecypher.db.store.scene_store import SceneStore
 
 ARGUMENTS: Final = re.compile(r"\((.*)\)\s*$", re.DOTALL)
@@ -76,53 +75,42 @@ def words_of(action: str) -> tuple[str, ...]:
 
 def _frame(event: e.Event, since: int) -> Frame | None:
     match event:
-        case e.Asked() | e.Retrieved() | e.Called() | e.Answered() | e.Thought() | e.Solved():
-            return _decided(event)
-        case e.Proposed() | e.Corrected() | e.Acted() | e.Observed() | e.Refused():
-            return _played(event, since)
-        case e.Finished():
-            answer = (f"answer: {event.answer}",) if event.answer else ()
-            return Frame("finished", 0, event.words, answer)
         case e.Began() | e.Remembered():
-            return None
-        case _:
-            assert_never(event)
-
-
-def _played(event: e.Proposed | e.Corrected | e.Acted | e.Observed | e.Refused, since: int) -> Frame:
-    match event:
+            frame = None
         case e.Proposed():
-            return _of(event, event.action, event.reason)
+            frame = _of(event, event.action, event.reason)
         case e.Corrected():
-            return _acted(event, f"{event.action}, since {event.because}", event.version, event.action)
+            frame = _acted(event, f"{event.action}, since {event.because}", event.version, event.action)
         case e.Acted():
-            return _acted(event, event.action, event.version, event.action)
+            frame = _acted(event, event.action, event.version, event.action)
         case e.Observed():
-            return _of(event, f"saw after {event.action}", *event.findings)
+            frame = _of(event, f"saw after {event.action}", *event.findings)
         case e.Refused():
-            return _acted(event, event.action or event.cause, since, event.action, *event.reasons)
+            frame = _acted(event, event.action or event.cause, since, event.action, *event.reasons)
         case _:
-            assert_never(event)
+            frame = _decided(event)
+    return frame
 
 
-def _decided(event: e.Asked | e.Retrieved | e.Called | e.Answered | e.Thought | e.Solved) -> Frame:
+def _decided(event: e.Asked | e.Retrieved | e.Called | e.Answered | e.Thought | e.Solved | e.Finished) -> Frame:
     match event:
+        case e.Finished():
+            frame = Frame("finished", 0, event.words, (f"answer: {event.answer}",) if event.answer else ())
         case e.Asked():
-            return _of(event, event.question, event.reason, *event.choices)
+            frame = _of(event, event.question, event.reason, *event.choices)
         case e.Retrieved():
             rows = tuple(tuple(cell_text(cell) for cell in row) for row in event.rows)
             refused = tuple(f"refused: {it.reason}" for it in event.refused)
-            return Frame("retrieved", event.step, event.answer, refused, event.cypher or "", event.columns, rows)
+            frame = Frame("retrieved", event.step, event.answer, refused, event.cypher or "", event.columns, rows)
         case e.Called():
-            return _of(event, f"{event.tool} {json.dumps(event.arguments, ensure_ascii=False)}", event.reason)
+            frame = _of(event, f"{event.tool} {json.dumps(event.arguments, ensure_ascii=False)}", event.reason)
         case e.Answered():
-            return _of(event, event.answer)
+            frame = _of(event, event.answer)
         case e.Thought():
-            return _of(event, event.thought)
+            frame = _of(event, event.thought)
         case e.Solved():
-            return _of(event, "; ".join(event.actions), event.reason)
-        case _:
-            assert_never(event)
+            frame = _of(event, "; ".join(event.actions), event.reason)
+    return frame
 
 
 def _of(event: e.Asked | e.Called | e.Answered | e.Thought | e.Solved | e.Proposed | e.Observed, *text: str) -> Frame:
@@ -152,15 +140,15 @@ def timeline_of(store: SceneStore, scene: SceneInfo) -> dict[str, Any]:
         "newest": scene.version,
         "events": [[number, it.actor, it.action, it.at.isoformat()] for number, it in events],
         "runs": [
-            [it.number, it.instruction or it.command, it.state, it.version, _last_version(it, scene)] for it in runs
+            # a run goes on to the scene's version while it runs, and stays at its first if it changed nothing
+            [
+                *(it.number, it.instruction or it.command, it.state, it.version),
+                it.last_version or (scene.version if it.state == "running" else it.version),
+            ]
+            for it in runs
         ],
         "refused": refused,
     }
-
-
-def _last_version(run: RunInfo, scene: SceneInfo) -> int:
-    """Return the version after a run's last action; the scene's while it goes on, its first if it changed nothing."""
-    return run.last_version or (scene.version if run.state == "running" else run.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,19 +187,13 @@ def compare(belief: SceneGraph, world: SceneGraph, once: Collection[str] = ()) -
     for node in sorted(belief.nodes.values(), key=lambda it: (it.name, it.id)):
         if node.kind == "Object":
             state, why = _state_of(node, belief, world, once)
-            groups[state].append(Compared(node.id, node.name, why, _believed(belief, node.id), _sure(node)))
+            sure = node.properties.get("confidence")
+            confidence = float(sure) if isinstance(sure, int | float) else 1.0
+            places = tuple(sorted(_places(belief, node.id)))
+            groups[state].append(Compared(node.id, node.name, why, places, confidence))
     unknown = (it for it in world.nodes.values() if it.kind == "Object" and it.id not in belief)
     groups["unknown"] += [Compared(it.id, it.name) for it in sorted(unknown, key=lambda it: (it.name, it.id))]
     return tuple(Group(state, tuple(things)) for state, things in groups.items())
-
-
-def _believed(belief: SceneGraph, node: str) -> tuple[str, ...]:
-    return tuple(sorted(_places(belief, node)))
-
-
-def _sure(node: Node) -> float:
-    found = node.properties.get("confidence")
-    return float(found) if isinstance(found, int | float) else 1.0
 
 
 def _state_of(node: Node, belief: SceneGraph, world: SceneGraph, once: Collection[str]) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from scenecypher.db.browser.style import STYLE, grass
 from scenecypher.db.browser.views import saved_queries, view_query
 from scenecypher.db.local import status
 from scenecypher.db.store.connection import Address, Database
-from scenecypher.importers.home import small_home
+from scenecypher.importers.homes import small_home
 from tests.browser.chromium import Window
 from tests.browser.driven import connect, editor_text, run, without_blanks
 from tests.db.browser.test_views import run_as_browser

@@ -14,15 +14,15 @@ from scenecypher.db.condition import evaluate
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError
-from scenecypher.evaluation.dynamic_tasks import (
-    FILE,
+from scenecypher.evaluation.dynamic import load_dynamic_scene
+from scenecypher.evaluation.marking import marking_scheme
+from scenecypher.evaluation.published import FOLDER
+from scenecypher.evaluation.stated_tasks import (
     ID_PREFIX,
     DynamicTask,
     dynamic_tasks,
-    load_dynamic_scene,
     to_task,
 )
-from scenecypher.evaluation.marking import marking_scheme
 from scenecypher.importers.datasets import reference_plans
 from scenecypher.importers.homes import OURS, goal_from_facts, our_home
 from scenecypher.planner.symbolic.reference import final_graph
@@ -148,8 +148,9 @@ def _seed(line: DynamicTask) -> int | None:
 def main() -> None:
     """Write the file."""
     lines = (line.model_dump_json(exclude_defaults=True) for line in _generate())
-    Path(str(FILE)).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    sys.stderr.write(f"{FILE}: {json.dumps(_counts())}\n")
+    file = Path(str(FOLDER / "dynamic.jsonl"))
+    file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    sys.stderr.write(f"{file}: {json.dumps(_counts())}\n")
 
 
 def _counts() -> dict[str, int]:

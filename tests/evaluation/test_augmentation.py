@@ -15,20 +15,21 @@ import pytest
 
 from scenecypher.chat import OpenAIModel
 from scenecypher.cli.app import run_command_line as command
-from scenecypher.errors import DocumentError, InputError
+from scenecypher.errors import DocumentError
 from scenecypher.evaluation.augmentation import augmentation, augmentation_result
-from scenecypher.evaluation.picture_samples import GoldObserver, score_reading
-from scenecypher.evaluation.reporting.cells import unfinished_warning
-from scenecypher.evaluation.result import ExperimentResult, Row, Table, read_result
-from scenecypher.evaluation.running import RunOptions, run_task
-from scenecypher.evaluation.subgraphs import (
+from scenecypher.evaluation.picture_samples import (
+    GoldObserver,
     SubgraphNode,
     f1,
     find_mistakes,
     gold_parts,
     measure_similarity,
+    score_reading,
     seen_parts,
 )
+from scenecypher.evaluation.reporting.cells import unfinished_warning
+from scenecypher.evaluation.result import ExperimentResult, Row, Table, read_result
+from scenecypher.evaluation.running import RunOptions, run_task
 from scenecypher.evaluation.views import ViewFile, bundled_views, read_views
 from scenecypher.planner.perception.observation import WHOLE
 from scenecypher.planner.perception.picture import encode_png
@@ -346,11 +347,6 @@ def test_invalid_commands_are_refused_with_advice(
 ) -> None:
     assert command(["eval", "augmentation", *words]) == 2
     assert told in capsys.readouterr().err
-
-
-def test_chances_are_between_0_and_1() -> None:
-    with pytest.raises(InputError, match="missed can't be 2; give a chance from 0 to 1"):
-        augmentation(missed=2)
 
 
 def bowls_of_apples(*bowls: int) -> list[SubgraphNode]:

@@ -8,10 +8,10 @@ from typing import Any, Final
 import pytest
 
 from scenecypher.chat.model import Usage
-from scenecypher.evaluation.derived import PartsPlan, change_table, part_figures, part_tables
-from scenecypher.evaluation.eai.live_report import CHANGES
+from scenecypher.evaluation.eai.live import CHANGES
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName
 from scenecypher.evaluation.episode import Marks, Trace
+from scenecypher.evaluation.measures import PartsPlan, change_table, part_figures, part_tables
 from scenecypher.evaluation.playing import iteration_tokens
 from scenecypher.evaluation.published import data_table, published_rows, read_paper
 from scenecypher.evaluation.reporting.cells import text_rows
@@ -169,8 +169,8 @@ def test_each_method_that_a_paper_prints_has_a_row(paper: str) -> None:
     """Nothing else missed a row that the data file lost."""
     printed = {
         "+".join(filter(None, (it.method, it.options.get("ablation"))))
-        for table in read_paper(paper).tables.values()
-        for it in table.rows
+        for key in read_paper(paper)["tables"]
+        for it in published_rows(paper, key)[2]
     }
     ours = {key for table, rows in data_table("rows").items() if table.startswith(paper) for key in rows}
     assert printed - {"two-stage"} == ours, "two-stage is augmentation's, and plans nothing"

@@ -14,7 +14,7 @@ from scenecypher.cli.app import run_command_line as command
 from scenecypher.cli.evaluate import result_of_log
 from scenecypher.errors import InputError
 from scenecypher.evaluation import babyai, grasif
-from scenecypher.evaluation.episodes_result import episodes_result
+from scenecypher.evaluation.episodes import episodes_result
 from scenecypher.evaluation.experiment import Experiment
 from scenecypher.evaluation.reporting.result_files import find_results
 from scenecypher.evaluation.result import ExperimentResult, read_result

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from scenecypher.evaluation import dynamic, grasif
-from scenecypher.evaluation.dynamic_tasks import dynamic_tasks
-from scenecypher.evaluation.episodes_result import episodes_result
+from scenecypher.evaluation.episodes import episodes_result
 from scenecypher.evaluation.running import RunOptions, run_task
+from scenecypher.evaluation.stated_tasks import dynamic_tasks
 from tests.evaluation.inspect_mock import mock_model
 from tests.oracle import provider
 

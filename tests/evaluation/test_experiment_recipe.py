@@ -14,7 +14,7 @@ from docs.generate.experiments import page
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.cli.evaluate import OURS, result_of_log
 from scenecypher.cli.evaluate_run import Experiment
-from scenecypher.evaluation.episodes_result import played_result
+from scenecypher.evaluation.episodes import played_result
 from scenecypher.evaluation.experiments import ExperimentParts
 from scenecypher.evaluation.reporting.result_files import find_results
 from scenecypher.evaluation.result import result_path

@@ -15,14 +15,14 @@ from typing import Any, Final
 import pytest
 
 from scenecypher.chat.model import Reply, Request, Usage
-from scenecypher.evaluation import babyai, babyai_slm, dynamic, grasif, household, realworld
-from scenecypher.evaluation.dynamic_tasks import dynamic_tasks, to_task
-from scenecypher.evaluation.episodes_result import episodes_result
+from scenecypher.evaluation import babyai, dynamic, grasif, household
+from scenecypher.evaluation.episodes import episodes_result
 from scenecypher.evaluation.experiment import Experiment
 from scenecypher.evaluation.measures import MEASURES
 from scenecypher.evaluation.playing import play
 from scenecypher.evaluation.published import published_rows, table_settings
 from scenecypher.evaluation.running import RunOptions, run_task
+from scenecypher.evaluation.stated_tasks import dynamic_tasks, to_task
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.datasets import reference_plans
 from scenecypher.importers.homes import our_home
@@ -124,9 +124,9 @@ def test_our_methods_are_in_each_table_that_they_fit() -> None:
         dynamic.dynamic.plan(methods="paper,ours", limit=1, simulated=True),
         household.household.plan(methods="paper,ours", limit=1),
         babyai.babyai.plan(methods="paper,ours", limit=1),
-        babyai_slm.babyai_slm.plan(methods="paper,ours", limit=1),
-        realworld.realworld.plan(methods="paper,ours", limit=1),
-        realworld.realworld.plan(methods="paper,ours", limit=1, hands="person"),
+        babyai.babyai_slm.plan(methods="paper,ours", limit=1),
+        grasif.realworld.plan(methods="paper,ours", limit=1),
+        grasif.realworld.plan(methods="paper,ours", limit=1, hands="person"),
     ]
     tables = [(plan, table) for plan in plans for table in plan.tables]
     both = {"goal-then-plan", "explore-then-plan"}
@@ -172,10 +172,10 @@ def test_a_simulated_observer_looks_for_the_wanted_methods() -> None:
 
 def test_the_office_is_played_by_the_simulator_or_by_a_person() -> None:
     options: dict[str, Any] = {"methods": "lookplangraph", "wording": "goal", "limit": 1}
-    log = run_task(realworld.realworld(**options), RunOptions("oracle/lookplangraph"))
-    scripted = episodes_result(log, realworld.realworld.plan(**options))
+    log = run_task(grasif.realworld(**options), RunOptions("oracle/lookplangraph"))
+    scripted = episodes_result(log, grasif.realworld.plan(**options))
     assert scripted.tables[0].rows[0].cells["sr"].value == 1.0
-    made = realworld.realworld.plan(hands="person", methods="zero-shot", limit=1)
+    made = grasif.realworld.plan(hands="person", methods="zero-shot", limit=1)
     assert made.tables[0].columns[0] == "sr", "what the paper prints"
     (episode,) = made.episodes()
     asked: list[str] = []
@@ -206,11 +206,11 @@ class SilentPerson:
 
 def test_a_person_plays_one_task_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     options: dict[str, Any] = {"hands": "person", "methods": "zero-shot", "limit": 2}
-    made = realworld.realworld.plan(**options)
+    made = grasif.realworld.plan(**options)
     plan = solution(reference_plans()[next(made.episodes()).task])
     monkeypatch.setattr("sys.stdin", person := SilentPerson())
     found = episodes_result(
-        run_task(realworld.realworld(**options), RunOptions(mock_model(lambda _: plan), at_once=2)), made
+        run_task(grasif.realworld(**options), RunOptions(mock_model(lambda _: plan), at_once=2)), made
     )
     assert [one.success for one in found.samples] == [False, False], "nobody said that it is done"
     assert len(person.threads) > 4
@@ -246,10 +246,10 @@ def test_inspect_can_load_the_file_of_an_experiment(file: Path) -> None:
 EXPERIMENTS: Final[tuple[Callable[..., Experiment], ...]] = (
     grasif.grasif.plan,
     babyai.babyai.plan,
-    babyai_slm.babyai_slm.plan,
+    babyai.babyai_slm.plan,
     dynamic.dynamic.plan,
     household.household.plan,
-    realworld.realworld.plan,
+    grasif.realworld.plan,
 )
 
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 import pytest
 
 from scenecypher.cli.app import run_command_line as command
-from scenecypher.evaluation import dynamic, grasif, realworld
-from scenecypher.evaluation.episodes_result import episodes_result
+from scenecypher.evaluation import dynamic, grasif
+from scenecypher.evaluation.episodes import episodes_result
 from scenecypher.evaluation.running import RunOptions, run_task
 from tests.importers.test_grasif_folder import TASK, grasif_folder
 
@@ -32,7 +32,7 @@ def test_pairs_of_graphs_are_played_and_marked_by_their_goal_graph(server_settin
         "beside the paper's rows of its subset"
     )
     assert tables["released"].published == ("", "")
-    (task,) = (it.tasks for it in realworld.realworld.plan(**options).tables if it.key == "released")
+    (task,) = (it.tasks for it in grasif.realworld.plan(**options).tables if it.key == "released")
     assert task == ("released/two",)
 
 

@@ -12,7 +12,7 @@ from scenecypher.evaluation.episode import EpisodePlan, Marks, Trace
 from scenecypher.evaluation.measures import COSTS, MEASURES, SHARES, Figures, figures, measured_cell
 from scenecypher.evaluation.playing import count_infeasible, executed_actions, failure_kinds
 from scenecypher.evaluation.result import Cell
-from scenecypher.evaluation.unclear_tasks import UNCLEAR_TASKS
+from scenecypher.evaluation.stated_tasks import UNCLEAR_TASKS
 from scenecypher.planner.sessions.events import Acted, Corrected, Event, Finished, Proposed, Refused, Solved
 
 EPISODE: Final = EpisodePlan(group="g", row="r", method="lookplangraph", task="our-office/x")

@@ -15,8 +15,7 @@ from scenecypher.db.condition import evaluate
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.load import LoadedScene
-from scenecypher.evaluation.rule_tasks import HAZARDS, goal_of, ruled_tasks
-from scenecypher.evaluation.rules import PLAYERS, played
+from scenecypher.evaluation.rules import HAZARDS, PLAYERS, goal_of, played, ruled_tasks
 from scenecypher.importers.homes import our_home
 from scenecypher.planner.rules.words import read_rule
 from tests.planner.rules.homes import moved

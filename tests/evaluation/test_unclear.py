@@ -9,10 +9,10 @@ import pytest
 
 from scenecypher.db.graph.delta import apply
 from scenecypher.errors import UnknownReference
-from scenecypher.evaluation import unclear
-from scenecypher.evaluation.episodes_result import episodes_result
+from scenecypher.evaluation import goals
+from scenecypher.evaluation.episodes import episodes_result
 from scenecypher.evaluation.running import RunOptions, run_task
-from scenecypher.evaluation.unclear_tasks import CLEAR, UNCLEAR_TASKS, UnclearTask
+from scenecypher.evaluation.stated_tasks import CLEAR, UNCLEAR_TASKS, UnclearTask
 from scenecypher.importers.homes import our_home
 from scenecypher.planner.methods.ours import asking_back
 from scenecypher.planner.sessions.goal_words import GoalParser
@@ -50,8 +50,8 @@ def test_the_gold_agrees_with_the_graph(task: UnclearTask) -> None:
 def test_who_is_asked_has_what_was_meant() -> None:
     """Kind: a measure that a player passes who never asks, or who is asked and says nothing."""
     pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
-    log = run_task(unclear.unclear(limit=5), RunOptions(None, at_once=2))
-    found = episodes_result(log, unclear.unclear.plan(limit=5))
+    log = run_task(goals.unclear(limit=5), RunOptions(None, at_once=2))
+    found = episodes_result(log, goals.unclear.plan(limit=5))
     shown = {table.key: {key: cell.value for key, cell in table.rows[0].cells.items()} for table in found.tables}
     by_person = shown.pop("unclear-careful-unclear-careful")
     assert (by_person["asked_unclear"], by_person["asked_clear"]) == (1, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from scenecypher.evaluation.unclear_tasks import UnclearTask
+from scenecypher.evaluation.stated_tasks import UnclearTask
 
 FLAT, COTTAGE = "apartment", "cottage"
 FILE = Path(__file__).parents[2] / "evaluation" / "data" / "unclear.jsonl"

@@ -13,7 +13,7 @@ from bddl.condition_evaluation import compile_state
 from bddl.trivial_backend import TrivialBackend, TrivialGenericObject, TrivialSimulator
 
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.importers.behavior_definitions import STATES, Activity, BddlExpression, instance_name, synset_class
+from scenecypher.importers.behavior import STATES, Activity, BddlExpression, instance_name, synset_class
 
 WORDS: Final = {"ON": "ontop", "INSIDE": "inside"}
 TOWARDS_THE_GOAL: Final = 0.6

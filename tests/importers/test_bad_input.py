@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -15,7 +16,8 @@ import pytest
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import DocumentError
-from scenecypher.importers import dsg, grasif, grasif_pickle, networkx_json, scene_json, virtualhome
+from scenecypher.importers import dsg, grasif, grasif_pickle, virtualhome
+from scenecypher.importers.detect import read_any
 from scenecypher.importers.dsg import symbol_number
 from tests.importers.test_grasif_pickle import Calls
 from tests.scenecypher.cli.conftest import RunCommand, command
@@ -100,11 +102,11 @@ def good_dsg() -> dict[str, Any]:
 
 
 GOOD: Final[dict[str, tuple[Callable[[], Any], Callable[[Path], ImportedScene], str]]] = {
-    "json": (good_json, scene_json.read_document, "json"),
+    "json": (good_json, partial(read_any, file_format="json"), "json"),
     "virtualhome": (good_virtualhome, virtualhome.read_graph, "virtualhome"),
     "grasif": (good_grasif, grasif.read_scene, "grasif"),
     "pickle": (good_pickle, grasif_pickle.read_scene, "grasif"),
-    "networkx": (good_networkx, networkx_json.read_scene, "networkx"),
+    "networkx": (good_networkx, partial(read_any, file_format="networkx"), "networkx"),
     "dsg": (good_dsg, dsg.read_scene, "dsg"),
 }
 

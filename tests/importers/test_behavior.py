@@ -26,40 +26,47 @@ from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, ServiceError
-from scenecypher.importers import behavior_definitions, published_file
+from scenecypher.importers import behavior, published_file
 from scenecypher.importers.behavior import (
-    STACKED,
-    activity_goal,
-    activity_scene,
-    activity_task,
-    instructions,
-    scenes,
-    tasks,
-)
-from scenecypher.importers.behavior_definitions import (
-    BODIES,
     CONTAINERS,
     DOMAIN,
     LIGHT,
     OPENABLE,
     PREDICATES,
+    STACKED,
     SURFACES,
     TOGGLEABLE,
     Activity,
     BddlExpression,
     activities,
+    activity_goal,
+    activity_scene,
+    activity_task,
     archive,
     definitions,
     instance_name,
     read_activity,
+    scenes,
     synset_class,
+    tasks,
 )
 from scenecypher.importers.grasif import read_scene, to_document
 from scenecypher.importers.published_file import PublishedFile
 from scenecypher.importers.task import Task
+from scenecypher.importers.word_tables import instructions
 from tests.importers.behavior_names import NAMES
 from tests.importers.behavior_reference import arrangement, as_graph, verdicts
 from tests.sampling import FULL
+
+BODIES: Final[Mapping[str, slice]] = {
+    **dict.fromkeys(("and", "or"), slice(1, None)),
+    "not": slice(1, 2),
+    "imply": slice(1, 3),
+    **dict.fromkeys(("forall", "exists"), slice(2, 3)),
+    **dict.fromkeys(("forn", "forpairs"), slice(3, 4)),
+    "fornpairs": slice(4, 5),
+}
+"""Positions of the sub-expressions of each head; any other head is a predicate."""
 
 ALL: Final[Mapping[str, Activity]] = {activity.name: activity for activity in activities()}
 GRAPHS: Final[Mapping[str, SceneGraph]] = {name: activity_scene(activity).graph for name, activity in ALL.items()}
@@ -156,11 +163,11 @@ def test_the_archive_is_fetched_once_and_told_how_without_a_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     published = archive()
-    monkeypatch.setattr(behavior_definitions, "KEPT", tmp_path / "cache")
+    monkeypatch.setattr(behavior, "KEPT", tmp_path / "cache")
     monkeypatch.setattr(PublishedFile, "_download", lambda _, folder: shutil.copy(published, folder))
     assert archive() == tmp_path / "cache" / published.name
     monkeypatch.undo()
-    monkeypatch.setattr(behavior_definitions, "KEPT", tmp_path / "cache")
+    monkeypatch.setattr(behavior, "KEPT", tmp_path / "cache")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", "")
     assert archive().is_file(), "no network is needed any more"
@@ -364,7 +371,7 @@ NUMBERS: Final = {
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_instruction_names_each_class_of_the_goal_and_how_many(name: str) -> None:
-    instruction = instructions()[name]
+    instruction = instructions("behavior-1k")[name]
     assert instruction[0].isupper()
     assert instruction.endswith(".")
     for class_, number in asked_for(ALL[name]).items():
@@ -413,8 +420,8 @@ def quantified(part: BddlExpression, activity: Activity) -> Iterator[tuple[str, 
 
 
 def test_there_is_an_instruction_for_each_activity_and_no_other() -> None:
-    assert instructions().keys() == ALL.keys()
-    assert len(set(instructions().values())) == 188
+    assert instructions("behavior-1k").keys() == ALL.keys()
+    assert len(set(instructions("behavior-1k").values())) == 188
     task = TASKS["raking_leaves"]
     assert (task.budget, task.category) == (108, "behavior-1k")
     assert task.formula == (

@@ -15,7 +15,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import LIST_LENGTH, InvalidValue, Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.schema import KINDS
 from scenecypher.errors import DocumentError
-from scenecypher.importers.dsg import NodeMemory, from_document, read_scene, symbol, symbol_number
+from scenecypher.importers.dsg import from_document, read_scene, symbol, symbol_number
 from scenecypher.importers.dsg_format import LAYERS
 from scenecypher.importers.export import dsg_document
 
@@ -253,40 +253,3 @@ def test_invalid_files_are_refused(broken: object, place: str, cause: str) -> No
         read(broken)
     assert refused.value.place == place
     assert cause in refused.value.cause
-
-
-VERSIONS: Final = st.lists(
-    st.lists(
-        st.tuples(
-            st.sampled_from(["O(1)", "O(2)", "p(1)"]),
-            st.fixed_dictionaries(
-                {"position": st.sampled_from([[0, 0, 1], [0.0, 0.0, 1.0], [2.0, 0.0, 1.0]])},
-                optional={"semantic_label": st.sampled_from([1, 2]), "is_active": st.booleans()},
-            ),
-        ),
-        unique_by=lambda it: it[0],
-    ),
-    max_size=5,
-)
-
-
-@given(VERSIONS, st.sampled_from([2, 3]))
-def test_a_version_read_with_the_memory_of_the_last_is_the_same(versions: list[Any], layer: int) -> None:
-    memory = NodeMemory()
-    for number, nodes in enumerate(versions):
-        labels = {"_l2p0": {"1": "cup", "2": f"thing {number}"}}
-        made = document(
-            *(node(id_, layer, **attributes) for id_, attributes in nodes), metadata={"labelspaces": labels}
-        )
-        assert from_document(made, file="x.json", name="dsg/x", memory=memory) == read(made)
-
-
-def test_what_is_written_alike_is_not_made_again_and_checked_all_the_same() -> None:
-    memory = NodeMemory()
-    first, second = (
-        from_document(document(node("O(1)", 2, is_active=True)), file="x", name="dsg/x", memory=memory).graph
-        for _ in range(2)
-    )
-    assert first.nodes["O(1)"] is second.nodes["O(1)"]
-    with pytest.raises(DocumentError, match="is_active"):
-        from_document(document(node("O(1)", 2, is_active=1)), file="x", name="dsg/x", memory=memory)

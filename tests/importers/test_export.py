@@ -19,7 +19,7 @@ from scenecypher.db.schema import Declared
 from scenecypher.errors import InputError
 from scenecypher.importers import dsg, virtualhome
 from scenecypher.importers.export import FORMATS, export_document
-from scenecypher.importers.home import small_home
+from scenecypher.importers.homes import small_home
 from tests.importers.test_grasif_pickle import EXPECTED
 from tests.strategies import KEYS, TYPES, scene_graphs
 

@@ -122,6 +122,49 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
         {"objects": [{"id": "mug", "parent": "desk"}, {"id": "desk", "room": "hall"}, HALL]},
         {("mug", "ON", "desk"), ("desk", "INSIDE", "hall")},
     ),
+    "SayPlan's links as maps": (
+        {"nodes": {"room": [HALL, {"id": "attic"}], "asset": [{"id": "desk"}]},
+         "links": [{"from": "hall", "to": "attic"}, {"source": "desk", "target": "hall"}]},
+        {("hall", "CONNECTS", "attic"), ("attic", "CONNECTS", "hall"), ("desk", "INSIDE", "hall")},
+    ),
+    "an agent without a name": (
+        {"rooms": [{"name": "hall"}], "agent": {"location": "hall"}},
+        {("agent", "INSIDE", "hall")},
+    ),
+    "an agent by its word": (
+        {"rooms": ["hall"], "agent": {"robot": {"location": "hall"}}},
+        {("robot", "INSIDE", "hall")},
+    ),
+    "floors by names in a building without one": (
+        {"building": {"floors": {"ground": {"rooms": ["hall"]}}}},
+        {("ground", "INSIDE", "building"), ("hall", "INSIDE", "ground")},
+    ),
+    "a building without a name": (
+        {"building": {"floors": [{"id": "ground", "rooms": ["hall"]}]}},
+        {("ground", "INSIDE", "building"), ("hall", "INSIDE", "ground")},
+    ),
+    "events under a key": (
+        {"events": [{"metadata": {"objects": [{"objectId": "Pan|1", "objectType": "Pan"},
+                                              {"objectId": "Egg|1", "objectType": "Egg",
+                                               "parentReceptacles": ["Pan|1"]}]}}]},
+        {("Egg|1", "INSIDE", "Pan|1")},
+    ),
+    "a house by names": (
+        {"house": {"hall": {"table": {"state": "wet", "objects": ["mug"]}}}},
+        {("table", "INSIDE", "hall"), ("mug", "ON", "table")},
+    ),
+    "attributes of the graph as pairs": (
+        {"directed": True, "graph": [["name", "x"]], "nodes": [HALL, {"id": "mug"}], "links": [EDGE]},
+        IN,
+    ),
+    "attributes of the graph of their own": (
+        {"directed": True, "graph": {"date": "x", "node_default": {}}, "nodes": [HALL, {"id": "mug"}], "links": [EDGE]},
+        IN,
+    ),
+    "an agent as text": (
+        {"nodes": {"room": ["hall"], "agent": "spot"}, "links": ["spot - hall"]},
+        {("spot", "INSIDE", "hall")},
+    ),
     "a list of rooms": ([{"name": "hall", "objects": ["mug"]}, {"name": "attic", "objects": []}], IN),
     "a tree of children": ({"id": "hall", "children": [{"id": "mug"}]}, IN),
     "what VirtualHome's simulator answers": (
@@ -194,6 +237,9 @@ def test_types_of_nested_records_are_kinds_or_classes(tmp_path: Path) -> None:
         ({"x": "1", "y": "2"}, Point(1, 2)),
         ({"position": {"x": "1", "y": "2", "z": "3"}}, Point(1, 2, 3)),
         ({"pos": ["nan", 1, 2]}, None),
+        ({"location": {"x": 1, "y": 2, "z": 3}}, Point(1, 2, 3)),
+        ({"transform": {"Position": {"x": 1, "y": 2, "z": 3}}}, Point(1, 2, 3)),
+        ({"pose": {"translation": [1, 2, 3], "rotation": [0, 0, 0, 1]}}, Point(1, 2, 3)),
     ],
 )
 def test_numbers_may_be_text(tmp_path: Path, given: dict[str, Any], center: Point | None) -> None:
@@ -238,6 +284,13 @@ def test_files_with_a_mark_of_their_encoding_are_read(tmp_path: Path, encoding: 
         ('{"id_to_label": [], "objects": [{"id": 1, "class_name": "mug"}]}', "Replica's objects"),
         ('{"objects_info": {}}', "a scene of OmniGibson"),
         ('{"pddl_params": {}}', "ALFRED"),
+        (
+            '{"nodes": [{"id": "a", "type": "room"}], "edges": [{"source": ["b"], "target": "a"}]}',
+            "has no relation type",
+        ),
+        ('{"nodes": {"a": {"type": "room"}, "b": {}}, "links": {"b": "a"}}', "$.links[0]: should be a map"),
+        ('{"@graph": [{"@id": "a"}]}', "JSON-LD"),
+        ('[{"reference": "a1", "ambiguity": [], "scans": [{"reference": "b2"}]}]', "3RScan's list of scans"),
         ('{"directed": true, "nodes": [{"id": "a"}, {"id": "b"}], "edges": [["a", "b"]]}', "has no relation type"),
     ],
 )
@@ -246,3 +299,22 @@ def test_what_is_not_read_is_told_what_it_looks_like(tmp_path: Path, text: str, 
         read_any(written(tmp_path, "x.json", text))
     assert told in str(refused.value)
     assert "remove it" not in str(refused.value) or "comment" in told
+
+
+def test_gaps_in_a_graph_of_virtualhome_are_left_out(tmp_path: Path) -> None:
+    box = {"center": [float("nan"), 0, 0], "size": [1, 1, 1]}
+    document = {"nodes": [vh(1, "mug", bounding_box=box), vh(2, "pen")], "edges": []}
+    scene = read_any(written(tmp_path, "x.json", document))
+    assert scene.graph.nodes["mug_1"].properties.get("center") is None
+    assert "left out, as no finite numbers: center (1); --strict refuses such a file" in scene.notes
+    with pytest.raises(DocumentError, match="should be a number, not NaN"):
+        read_any(written(tmp_path, "x.json", document), strict=True)
+
+
+def test_things_by_name_with_positions_are_a_map_of_objects(tmp_path: Path) -> None:
+    things = {"mug": {"position": {"x": None, "y": 2, "z": 3}}, "pen": {"position": {"x": 1, "y": 2, "z": 3}}}
+    scene = read_any(written(tmp_path, "x.json", things))
+    assert {it.id: it.properties.get("center") for it in scene.graph.nodes.values()} == {
+        "mug": None,
+        "pen": Point(1, 2, 3),
+    }

@@ -7,7 +7,7 @@ from itertools import chain
 from math import hypot
 
 from scenecypher.db.graph.scene import Node, Point, Relation
-from scenecypher.importers.home import small_home
+from scenecypher.importers.homes import small_home
 from scenecypher.importers.virtualhome import to_document
 
 GRAPH = small_home().graph

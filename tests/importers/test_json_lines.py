@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from scenecypher.errors import DocumentError
+from scenecypher.importers.detect import read_any
 from scenecypher.importers.json_file import json_lines, read_json
-from scenecypher.importers.networkx_json import read_scene
 from tests.importers.test_bad_input import good_networkx, good_virtualhome, vh
 from tests.scenecypher.cli.conftest import RunCommand, command
+
+read_scene = partial(read_any, file_format="networkx")
 
 __all__ = ["command"]
 

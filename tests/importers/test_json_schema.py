@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import pytest
 
+from docs.generate.__main__ import schema_text
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.graph.scene_document import scene_document, scene_from_document
 from scenecypher.db.schema import KINDS
 from scenecypher.db.vocabulary import BUILT_IN
 from scenecypher.errors import DocumentError
-from scenecypher.importers.scene_json import json_schema_text
 
 PUBLISHED: Final = Path(__file__).resolve().parents[2] / "docs" / "scene.schema.json"
 
@@ -25,9 +25,7 @@ def schema() -> Any:
 
 
 def test_the_published_schema_is_what_the_models_say() -> None:
-    assert PUBLISHED.read_text(encoding="utf-8") == json_schema_text(), (
-        "python -m scenecypher.importers.scene_json > docs/scene.schema.json"
-    )
+    assert PUBLISHED.read_text(encoding="utf-8") == schema_text(), "python -m docs.generate scene.schema.json"
 
 
 def test_it_lists_the_kinds_and_vocabularies_of_the_registry(schema: Any) -> None:

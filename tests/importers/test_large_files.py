@@ -19,8 +19,8 @@ from scenecypher.db.graph.scene_document import scene_document
 from scenecypher.db.store import publish
 from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.importers.detect import read_any
 from scenecypher.importers.grasif import read_scene
-from scenecypher.importers.scene_json import read_document
 from scenecypher.importers.virtualhome import read_graph
 from tests.sampling import FULL
 
@@ -77,7 +77,7 @@ def document_chain(length: int) -> Any:
 FORMATS: Final[Mapping[str, tuple[Callable[[int], Any], Callable[[Path], ImportedScene]]]] = {
     "grasif": (grasif_chain, read_scene),
     "virtualhome": (virtualhome_chain, read_graph),
-    "document": (document_chain, read_document),
+    "document": (document_chain, read_any),
 }
 
 

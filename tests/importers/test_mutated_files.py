@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scenecypher.errors import DocumentError, InputError, SceneCypherError
-from scenecypher.importers import detect, dsg, dsg_format, grasif, homes, networkx_json, virtualhome
-from scenecypher.importers import scene_json as own_document
-from scenecypher.importers.home import small_home
+from scenecypher.importers import detect, dsg, dsg_format, grasif, homes, virtualhome
+from scenecypher.importers.detect import read_any
+from scenecypher.importers.homes import small_home
 from scenecypher.importers.pddl.domain_data import read_mapping
 from scenecypher.planner.perception.look import read_look_files
 from scenecypher.planner.vocabularies.own_actions import read_pddl_scene
@@ -103,10 +103,10 @@ SCENES: Final[Mapping[str, Callable[[], Any]]] = {
     **{name: partial(copy.deepcopy, READ[name][0]) for name in FOREIGN},
 }
 READERS: Final[Mapping[str, Reader]] = {
-    "json": own_document.read_document,
+    "json": partial(read_any, file_format="json"),
     "virtualhome": virtualhome.read_graph,
     "grasif": grasif.read_scene,
-    "networkx": networkx_json.read_scene,
+    "networkx": partial(read_any, file_format="networkx"),
     "dsg": dsg.read_scene,
     "any": detect.read_any,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,9 +16,12 @@ from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Re
 from scenecypher.db.schema import KINDS as OUR_KINDS
 from scenecypher.db.schema import MAP_KINDS, RELATION_TYPES, Declared
 from scenecypher.errors import DocumentError
-from scenecypher.importers.networkx_format import KINDS, RELATIONS
-from scenecypher.importers.networkx_json import from_document, read_scene, to_document
+from scenecypher.importers.detect import read_any
+from scenecypher.importers.networkx_json import from_document, to_document
+from scenecypher.importers.open_vocabulary import KINDS, RELATIONS
 from tests.strategies import KEYS, TYPES, scene_graphs
+
+read_scene = partial(read_any, file_format="networkx")
 
 HOME: Final[list[dict[str, Any]]] = [
     {"id": "kitchen", "type": "room", "pos": [0, 0]},

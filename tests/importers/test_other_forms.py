@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import networkx as nx
 import pytest
@@ -50,7 +50,10 @@ OBJECTS: Final[dict[str, Any]] = {
 }
 
 
-def thor(type_: str, number: int, *, at: tuple[float, float, float] = (1, 2, 3), **facts: Any) -> dict[str, Any]:
+Position: TypeAlias = tuple[float, float, float]
+
+
+def thor(type_: str, number: int, *, at: Position = (1, 2, 3), **facts: Any) -> dict[str, Any]:
     x, y, z = at
     plain = {"rotation": {"x": 0, "y": 90, "z": 0}, "isOpen": False, "isDirty": False, "parentReceptacles": None}
     position = {"position": {"x": x, "y": y, "z": z}}
@@ -193,6 +196,76 @@ def test_a_house_of_procthor_is_a_scene(tmp_path: Path) -> None:
     kinds = {scene.graph.nodes[it].kind for it in ("room|1", "door|1|2", "Table|1|0", "Egg|x|3", "agent")}
     assert kinds == {"Place", "Door", "Asset", "Object", "Agent"}
     assert scene.graph.nodes["Fridge|2|1"].states == ("closed",)
+
+
+def test_a_house_of_holodeck_is_one_too(tmp_path: Path) -> None:
+    counter = {"id": "counter-0 (kitchen)", "object_name": "counter-0", "roomId": "kitchen", "kinematic": True}
+    mug = {"id": "mug-0|counter-0 (kitchen)", "roomId": "kitchen", "kinematic": False}
+    rooms = [{"id": "kitchen", "roomType": "kitchen", "floorPolygon": []}]
+    scene = read_any(written(tmp_path, "house.json", {"rooms": rooms, "objects": [counter, mug], "doors": []}))
+    assert relations(scene) == {(counter["id"], "INSIDE", "kitchen"), (mug["id"], "ON", counter["id"])}
+    assert [(it.kind, it.class_) for it in scene.graph.nodes.values() if it.id == counter["id"]] == [
+        ("Asset", "counter")
+    ]
+
+
+def corners(low: Position, high: Position) -> list[list[float]]:
+    return [[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]
+
+
+def hovsg(folder: Path) -> Path:
+    floor = {"floor_id": "0", "name": "floor_0", "rooms": ["0_0"], "vertices": [], "floor_zero_level": 0.0}
+    room = {"room_id": "0_0", "name": "kitchen", "floor_id": "0", "objects": [], "room_zero_level": 0.0}
+    mug = {"object_id": "0_0_0", "room_id": "0_0", "name": "mug", "embedding": [0.1, 0.2]}
+    bed: dict[str, Any] = {"object_id": "0_0_1", "room_id": "0_0", "name": None, "embedding": "", "vertices": []}
+    parts: dict[str, object] = {
+        "floors/0": floor,
+        "rooms/0_0": {**room, "vertices": corners((0, 0, 0), (4, 2, 3)), "embeddings": [[1.0]]},
+    }
+    parts |= {"objects/0_0_0": {**mug, "vertices": corners((1, 0.8, 2), (1.2, 1.0, 2.4))}, "objects/0_0_1": bed}
+    for name, part in parts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        written(folder, f"{name}.json", part)
+    return folder
+
+
+def test_a_folder_of_hovsg_is_a_scene_with_z_up_and_vectors(tmp_path: Path) -> None:
+    scene = read_any(hovsg(tmp_path / "flat"))
+    assert scene.name == "hovsg/flat"
+    assert relations(scene) == {("0_0", "INSIDE", "0"), ("0_0_0", "INSIDE", "0_0"), ("0_0_1", "INSIDE", "0_0")}
+    mug, nodes = scene.graph.nodes["0_0_0"], scene.graph.nodes
+    assert [(it.kind, it.class_) for it in nodes.values()] == [
+        ("Place", "floor"), ("Place", "kitchen"), ("Object", "mug"), ("Object", "object"),
+    ]  # fmt: skip
+    x, y, z = (mug.properties[key] for key in ("size_x", "size_y", "size_z"))
+    assert (x, y, z) == pytest.approx((0.2, 0.4, 0.2))
+    center = mug.properties["center"]
+    assert isinstance(center, Point)
+    assert (center.x, center.y, center.z) == pytest.approx((1.1, -2.2, 0.9))
+    assert [(it.space.name, [row[0] for row in it.rows()]) for it in scene.vectors] == [("embedding", ["0_0_0"])]
+
+
+@pytest.mark.parametrize(
+    ("part", "spoilt", "cause"),
+    [
+        ("objects/0_0_0", {"object_id": "0_0_0", "vertices": [[1, 2]]}, r"0_0_0\.json: \$\.vertices\[0\]"),
+        ("rooms/0_0", [], r"0_0\.json: \$"),
+        ("objects/0_0_1", {"object_id": "0_0_0", "name": "bed"}, "0_0_0"),
+    ],
+)
+def test_a_spoilt_part_of_hovsg_is_told_by_its_file(tmp_path: Path, part: str, spoilt: object, cause: str) -> None:
+    folder = hovsg(tmp_path / "flat")
+    written(folder, f"{part}.json", spoilt)
+    with pytest.raises(DocumentError, match=cause):
+        read_any(folder)
+
+
+def test_a_part_of_hovsg_alone_is_told_with_its_folder(tmp_path: Path) -> None:
+    folder = hovsg(tmp_path / "flat")
+    with pytest.raises(
+        DocumentError, match=rf"a part of a map of HOV-SG; give its folder: `scenecypher import {folder}`"
+    ):
+        read_any(folder / "objects" / "0_0_0.json")
 
 
 def test_nodes_by_kind_as_sayplan_has_them_are_a_scene(tmp_path: Path) -> None:
@@ -471,6 +544,8 @@ def test_a_plain_value_at_the_top_is_a_fact_about_the_file_but_for_a_misspelt_fi
         ("room.ply", "ply", "a mesh or a point cloud"),
         ("labels.yaml", "label_names: []", "this is Hydra's label space; give it to `scenecypher import dsg MAP"),
         ("semseg.json", '{"segGroups": []}', "this is 3RScan's segments of a mesh"),
+        ("x.house", "ASCII 1.1", "this is a house of Matterport3D"),
+        ("map.yaml", "occupied_thresh: 0.65", "this is a map of free space for navigation"),
         ("graph.json", '{"adjacency": []}', "this is NetworkX's adjacency form; save networkx.node_link_data"),
         ("other.json", '{"a": 1}', r"no format that is known by its form\. Formats that are read: json: "),
     ],

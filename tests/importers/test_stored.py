@@ -13,7 +13,7 @@ import pytest
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers import dsg, grasif, networkx_json
-from scenecypher.importers.home import small_home
+from scenecypher.importers.homes import small_home
 from scenecypher.importers.virtualhome import packaged_pairs, read_graph, to_document
 from tests.importers.canonical import canonical
 from tests.importers.test_grasif_pickle import JSON_FORM

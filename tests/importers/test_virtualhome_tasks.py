@@ -12,9 +12,16 @@ import pytest
 from scenecypher.db.condition import And, Condition, HasState, Id, Related, conjuncts, evaluate, unmet_parts
 from scenecypher.errors import InputError
 from scenecypher.importers.task import ProgramStep, Task, meets_action_goals
-from scenecypher.importers.virtualhome import GOALS, package_folder, packaged_pairs
+from scenecypher.importers.virtualhome import (
+    GOALS,
+    package_folder,
+    packaged_pairs,
+    parse_formula,
+    parse_program,
+    relevant_objects,
+    tasks,
+)
 from scenecypher.importers.virtualhome_format import STATES, source_id
-from scenecypher.importers.virtualhome_tasks import parse_formula, parse_program, relevant_objects, tasks
 from tests.sampling import sample
 
 ALL: Final[Mapping[str, Task]] = {task.id: task for task in tasks()}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import DocumentError, InputError
-from scenecypher.importers.networkx_json import read_scene
+from scenecypher.importers.detect import read_any
 from scenecypher.importers.watching import FileVersion, Watch
+
+read_scene = partial(read_any, file_format="networkx")
 
 WHOLE = '{"directed": true, "nodes": [{"id": "cup"}], "edges": []}'
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from scenecypher.chat.model import Message
-from scenecypher.evaluation.goal_tasks import GOAL_TASKS, GoalTask
+from scenecypher.evaluation.stated_tasks import GOAL_TASKS, GoalTask
 
 BY_INSTRUCTION: Final = {it.instruction: it for it in GOAL_TASKS}
 LEFT_OUT: Final = (

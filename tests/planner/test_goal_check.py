@@ -22,8 +22,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import SceneReplaced
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.task import ActionGoal, ProgramStep, Task
-from scenecypher.importers.virtualhome import packaged_pairs
-from scenecypher.importers.virtualhome_tasks import tasks
+from scenecypher.importers.virtualhome import packaged_pairs, tasks
 from scenecypher.planner.actions.simulator import history_text
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.sessions.goal_check import check_task, executed_steps, missing_goals

@@ -17,7 +17,7 @@ from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError, RejectedError
 from scenecypher.importers import behavior
-from scenecypher.importers.home import small_home
+from scenecypher.importers.homes import small_home
 from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.methods import recipe_named

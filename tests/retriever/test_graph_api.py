@@ -22,7 +22,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import QueryRefused, RejectedError, ReplyRejected, UnknownReference
 from scenecypher.importers.babyai import read_level
 from scenecypher.importers.grasif import scene as office
-from scenecypher.importers.home import small_home
+from scenecypher.importers.homes import small_home
 from scenecypher.retriever.collapsed import collapse
 from scenecypher.retriever.graph_api import CALL_SETS, CALLS, GraphApi, run_call
 from scenecypher.retriever.retrieval import SceneReader

@@ -19,7 +19,7 @@ from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.importers import grasif, networkx_json, virtualhome
-from scenecypher.importers.home import small_home
+from scenecypher.importers.homes import small_home
 from scenecypher.planner.sessions.budget import Budget
 from tests.rooms import ROOT
 

@@ -20,7 +20,7 @@ from scenecypher.db.vocabulary import BUILT_IN
 from scenecypher.errors import InputError
 from scenecypher.importers import grasif, homes
 from scenecypher.importers.detect import FORMATS, FileFormat, SceneFile
-from scenecypher.importers.home import small_home
+from scenecypher.importers.homes import small_home
 from scenecypher.planner.actions.operator import Become, Operator, Parameter, Relate
 from scenecypher.planner.methods import METHODS
 from scenecypher.planner.methods.matrix import matrix_cell

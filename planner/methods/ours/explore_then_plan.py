@@ -22,8 +22,8 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.text import ActionCall, parse_action
+from scenecypher.planner.methods.ours.asking_back import candidates, lost_classes
 from scenecypher.planner.methods.ours.belief_search import Belief
-from scenecypher.planner.methods.ours.goal_form import candidates, lost_classes
 from scenecypher.planner.methods.ours.goal_then_plan import GoalAsker, StatedGoal, stated_goal, told_end
 from scenecypher.planner.methods.ours.symbolic import MAX_PLANS, too_long
 from scenecypher.planner.prompts.texts import prompts_beside

@@ -24,8 +24,16 @@ from scenecypher.db.store.history import Event
 from scenecypher.errors import InputError, ReplyRejected, SceneCypherError, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.ruled import AskBack
-from scenecypher.planner.methods.ours.asking_back import after_answer, asked, is_begun, is_told_apart, unclear
-from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples, lost_classes, match_words
+from scenecypher.planner.methods.ours.asking_back import (
+    after_answer,
+    asked,
+    is_begun,
+    is_told_apart,
+    lost_classes,
+    match_words,
+    unclear,
+)
+from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples
 from scenecypher.planner.methods.ours.symbolic import Symbolic
 from scenecypher.planner.prompts.terms import as_lines, class_lists, colors, states_given
 from scenecypher.planner.sessions.goal_text import goal_text
@@ -185,7 +193,8 @@ class GoalAsker:
         occurring, counting = self.occurring(), _CountingModel(self.model)
         answers = (f"A person was asked: {it.question} The answer: {answer}." for it, answer in asked(memory))
         types = tuple(pattern.type for pattern in occurring.patterns)
-        parser = GoalParser(self.read_all(), self.vocabulary, types, self.elsewhere, self.events)
+        graph, elsewhere = self.read_all(), self.elsewhere
+        parser = GoalParser(graph, self.vocabulary, types, self.events, elsewhere=elsewhere)
         messages = [
             Message("system", _system(occurring, states_given(operators_of(self.vocabulary)), memory.schema)),
             Message("user", "\n".join((f"Instruction: {memory.instruction}", *answers))),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from scenecypher.db.vocabulary import Conventions
-from scenecypher.importers.behavior_definitions import affordances_of
+from scenecypher.importers.behavior import affordances_of
 from scenecypher.planner.vocabularies.grasif.operators import CONTAINMENT, MACROS, OPERATORS
 from scenecypher.planner.vocabularies.vocabulary import Looking, Planning, Vocabulary, words_beside
 

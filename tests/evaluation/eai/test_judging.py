@@ -15,7 +15,7 @@ from scenecypher.evaluation.eai.action_sequencing import ActionScorer, met_goals
 from scenecypher.evaluation.eai.grounding import GroundedStep, Unreadable, ground_plan
 from scenecypher.evaluation.eai.subgoal import SubgoalScorer
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName
-from scenecypher.evaluation.eai.tasks import TaskScenePool, task_goals, task_start
+from scenecypher.evaluation.eai.tasks import leased_task, task_goals, task_start
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.virtualhome import package_folder
 from tests.evaluation.eai.samples import OUTPUTS, outputs
@@ -93,7 +93,7 @@ def test_plans_end_in_the_database_as_in_the_engine(pool: WorldPool) -> None:
         assert judged["human"] == (task_id == "511_1")
     assert outcomes == {"executed", *FIGURES}
     assert scorer.score("231_2", None)["outcome"] == "parsing"
-    with TaskScenePool(pool).lease("231_2") as (store, scene):
+    with leased_task(pool, "231_2") as (store, scene):
         assert store.load(scene.name).graph == task_start("231_2").graph, "all is taken back, and brought there again"
 
 
@@ -139,4 +139,4 @@ def test_sub_goals_end_as_in_the_original(pool: WorldPool) -> None:
 def test_outcome_of_an_output(task: TaskName, judged: dict[str, Any], ended: tuple[str, bool]) -> None:
     others = {"states": [0, 0], "relations": [0, 0], "actions": [0, 0, 0]}
     strict = {f"strict_{kind}": [0, 0, 0] for kind in ("node", "edge", "action")}
-    assert EAI_TASKS[task].outcome(others | strict | judged) == ended
+    assert EAI_TASKS[task].make_scorer().outcome(others | strict | judged) == ended

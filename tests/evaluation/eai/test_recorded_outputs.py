@@ -57,7 +57,7 @@ def test_published_figures_are_read() -> None:
 def test_every_model_has_the_published_figures(task: TaskName, model: str) -> None:
     """Scoring that differs from the Embodied Agent Interface's own; it needs the 27 MB of recordings."""
     said = recorded_outputs(fetch_recordings(Settings().home, tell=lambda _: None), task, model)
-    scorer = TransitionScorer(0) if task == "transition" else EAI_TASKS[task].make_scorer()
+    scorer = TransitionScorer(plans=False) if task == "transition" else EAI_TASKS[task].make_scorer()
     figures = scorer.figures([scorer.score(one, said.get(one)) for one in scorer.task_ids()])
     published = published_figures(model, task)
     for name, key in PUBLISHED_AS[task].items() if model not in OTHER_OUTPUTS[task] else ():

@@ -15,18 +15,16 @@ from scenecypher.evaluation.eai.scoring import (
     metric_interval,
     model_figures,
     percent_cell,
-    sum_counts,
-    value_cell,
 )
-from scenecypher.evaluation.result import Cell
 
 ROWS = [ConfusionCounts(1, 1, 0), ConfusionCounts(0, 0, 2)]
 """Outputs with precision 1/2, recall 1/3 and F1 2/5."""
 
 
 def f1_of(rows: list[ConfusionCounts], *intervals: str) -> Figures:
-    names = {"precision": "p", "recall": "r", "f1": "f"}
-    return f1_figures(sum_counts(rows), names, rows=lambda: rows, intervals=intervals)  # type: ignore[arg-type]
+    names: dict[str, str] = {"precision": "p", "recall": "r", "f1": "f"}
+    counted = [{"one": (*row[:1], 0, 0), "other": (0, *row[1:])} for row in rows]
+    return f1_figures(counted, ("one", "other", "lacking"), names.__getitem__, intervals=intervals)
 
 
 @pytest.fixture(autouse=True)
@@ -38,12 +36,6 @@ def test_a_share_is_in_percent_with_its_interval() -> None:
     cell = percent_cell(2, 5)
     assert (cell.value, cell.n, cell.count) == (40, 5, 2)
     assert (cell.low, cell.high) == pytest.approx((11.76, 76.93), abs=0.01)
-
-
-def test_a_value_and_its_interval_are_in_percent() -> None:
-    assert value_cell(0.5, 8, lambda: (0.25, 0.75)) == Cell(value=50, n=8, low=25, high=75)
-    assert value_cell(0.5, 8, None) == Cell(value=50, n=8)
-    assert value_cell(None, 8, lambda: (0.25, 0.75)) == Cell(value=None, n=8)
 
 
 def test_each_figure_has_its_own_denominator() -> None:
@@ -75,6 +67,9 @@ class ScorerOfRows:
 
     def score(self, task_id: str, output: str | None) -> Judgement:
         raise AssertionError(task_id, output)
+
+    def outcome(self, judged: Judgement) -> tuple[str, bool]:
+        raise AssertionError(judged)
 
     def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
         return f1_of([ROWS[one["row"]] for one in judged], *intervals) | {"share": percent_cell(2, 5)}

@@ -13,7 +13,7 @@ import pytest
 from scenecypher.cli.app import run_command_line
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.babyai import level_instance
-from scenecypher.importers.home import small_home
+from scenecypher.importers.homes import small_home
 
 
 @dataclass(frozen=True, slots=True)

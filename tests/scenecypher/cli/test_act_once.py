@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.home import small_home
+from scenecypher.importers.homes import small_home
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from tests.scenecypher.cli.conftest import RunCommand
 

@@ -12,7 +12,7 @@ import pytest
 
 import scenecypher as sc
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.home import small_home
+from scenecypher.importers.homes import small_home
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.planner.worlds.belief_simulator import simulator_of
 from tests.scenecypher.cli.conftest import RunCommand

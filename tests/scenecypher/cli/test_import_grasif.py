@@ -11,8 +11,7 @@ from uuid import uuid4
 import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.behavior import activity_scene
-from scenecypher.importers.behavior_definitions import activities
+from scenecypher.importers.behavior import activities, activity_scene
 from scenecypher.importers.grasif import to_document
 from tests.scenecypher.cli.conftest import RunCommand
 

@@ -15,7 +15,7 @@ from scenecypher.cli.app import PANELS, app
 from scenecypher.cli.context import progress_bar
 from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.home import small_home
+from scenecypher.importers.homes import small_home
 from tests.scenecypher.cli.conftest import CommandResult, RunCommand
 
 CUP, MICROWAVE = "cup_2004", "microwave_297"

@@ -16,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 import scenecypher as sc
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.home import small_home
+from scenecypher.importers.homes import small_home
 from scenecypher.mcp.server import Front, HomeServer
 from tests.scenecypher.cli.conftest import CommandResult, RunCommand, command, home
 from tests.server import environment_of

@@ -19,7 +19,7 @@ from mcp import Client, MCPError
 from neo4j import GraphDatabase
 
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.home import small_home
+from scenecypher.importers.homes import small_home
 from scenecypher.mcp.server import HomeServer
 from scenecypher.tools.table import TOOLS
 from tests.scenecypher.mcp.conftest import MODERN, Served, Start

@@ -48,7 +48,7 @@ from tests.scenecypher.robots.simulated import REFERENCE, bad_handler
 
 OPENAPI: Final = json.loads((ROOT / "scenecypher/robots/openapi.json").read_text("utf-8"))
 QUICK: Final = Timing(repeat_s=0.02, request_s=1.0, action_s=60.0, silence_s=20.0)
-IMPATIENT: Final = Timing(repeat_s=0.05, request_s=0.4, action_s=60.0, silence_s=1.0)
+IMPATIENT: Final = Timing(repeat_s=0.05, request_s=0.3, action_s=60.0, silence_s=0.5)
 WAYS: Final = ("http", "ros")
 
 
@@ -253,7 +253,7 @@ def test_a_robot_that_speaks_badly_counts_as_gone_and_what_it_said_is_told(
     began = time.monotonic()
     with (
         http_speaker(speak) as url,
-        pytest.raises(RobotGone, match=rf"nothing was heard of the robot for 1 s \(.*{told}.*; see to it"),
+        pytest.raises(RobotGone, match=rf"nothing was heard of the robot for 0\.5 s \(.*{told}.*; see to it"),
     ):
         RobotLink(door_to(url), IMPATIENT).ask("act", "grab", action_id="a")
     assert time.monotonic() - began < 3
@@ -308,7 +308,7 @@ def test_a_robot_whose_server_fails_for_a_while_does_the_action_once() -> None:
         ([{"op": "action_result", "values": {"state": "", "boot": ""}}], "it sent .*boot"),
         ([{"op": "action_result", "values": {"state": "done", "boot": "b", "view": "{"}}], "it sent .*Expecting"),
         ([{"op": "action_result", "id": "other", "values": {"state": "done", "boot": "b"}}], "nothing was heard"),
-        ([], "nothing was heard of the robot for 1 s .*timed out"),
+        ([], r"nothing was heard of the robot for 0\.5 s .*timed out"),
     ],
     ids=["garbage", "others", "status", "failed", "word", "aborted", "view", "late", "never"],
 )
@@ -360,7 +360,7 @@ def test_a_result_that_comes_twice_or_late_counts_for_its_own_goal_alone() -> No
     "url", ["http://127.0.0.1:9", "ws://127.0.0.1:9", "http://a..b:7070", "ws://no.such.host.invalid"]
 )
 def test_a_robot_that_is_not_there_counts_as_gone(url: str) -> None:
-    with pytest.raises(RobotGone, match=rf"nothing was heard of the robot for 1 s \(.*{re.escape(url)}"):
+    with pytest.raises(RobotGone, match=rf"nothing was heard of the robot for 0\.5 s \(.*{re.escape(url)}"):
         RobotLink(door_to(url), IMPATIENT).ask("act", "grab")
 
 

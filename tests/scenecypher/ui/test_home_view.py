@@ -138,8 +138,7 @@ def _all(thing: Thing) -> list[Thing]:
 
 def _page(view: HomeView) -> str:
     blank: dict[str, Any] = {
-        "style": "",
-        "style_hash": "",
+        "style": {"text": "", "hash": ""},
         "scripts": (),
         "drawing": {},
         "events": (),
