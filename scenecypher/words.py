@@ -45,9 +45,9 @@ def stems_of(name: str) -> tuple[str, ...]:
 
 
 def spelt_as(word: str, names: Collection[str]) -> str | None:
-    """Return the one of the names that a word is: spelt so, else in another case or number; None if it is none."""
-    stem = "".join(stems_of(word))
-    same = [name for name in names if name == word or (stem and "".join(stems_of(name)) == stem)]
+    """Return the one of the names that a word is: spelt so, else in another case or its plural; None if it is none."""
+    stem, long = "".join(stems_of(word)), len(word)
+    same = [it for it in names if it == word or (stem and len(it) <= long and "".join(stems_of(it)) == stem)]
     return word if word in same else min(same, key=lambda name: name.casefold() != word.casefold(), default=None)
 
 

@@ -469,6 +469,17 @@ def test_a_part_of_a_compound_is_the_class_that_alone_has_it() -> None:
         goal("lam is on", graph=graph)
 
 
+def test_a_word_is_no_plural_of_which_it_is_the_singular() -> None:
+    """Kind: "the glass" was the glasses that one wears, where a wine glass is there, too; "knives" were unknown."""
+    classes = ("glasses", "wineglass", "knife", "butterknife")
+    graph = SceneGraph.of((*NODES, *(Node(f"{it}_1", "Object", f"{it}_1", it) for it in classes)))
+    with pytest.raises(UnknownReference, match="there is no 'glass'"):
+        goal("glass ON mat_1", graph=graph)
+    assert goal("glasses ON mat_1", graph=graph) == Related(Id("glasses_1"), "ON", Id("mat_1"))
+    assert goal("wine glass ON mat_1", graph=graph) == Related(Id("wineglass_1"), "ON", Id("mat_1"))
+    assert goal("knives ON mat_1", graph=graph) == Related(Id("knife_1"), "ON", Id("mat_1"))
+
+
 def test_facts_may_be_joined_by_and() -> None:
     """Kind: "lamp is on and cup_1 is open" was read as one fact, about a thing called "and cup_1 is open"."""
     assert goal("lamp is on and cup_1 is open") == goal("lamp is on", "cup_1 is open")
