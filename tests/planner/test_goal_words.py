@@ -492,6 +492,8 @@ def test_what_must_be_on_nothing_is_put_down() -> None:
     for text in (
         "lamp ON no mat",
         "not lamp ON mat",
+        "no lamp ON mat",
+        "at most 0 lamp ON mat_1",
         "x: all lamp; m: no mat; x ON m",
         "m: no mat; x: one lamp; x ON m",
     ):
