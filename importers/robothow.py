@@ -204,10 +204,9 @@ def changed_facts(program: Program, before: SceneGraph, *, after: SceneGraph) ->
 def _graphs(program: Program) -> Mapping[source.GraphPart, SceneGraph]:
     """Return the home before and after the program, reduced to GraSIF's form."""
     (pair,) = source.packaged_pairs(program.id)
-    graphs: dict[source.GraphPart, SceneGraph] = {"initial": pair.initial.graph, "final": pair.final.graph}
-    reduced = {part: reduce_to_grasif(graph) for part, graph in graphs.items()}
-    relations = reduced["initial"].relations | reduced["final"].relations
-    return {part: with_admitted_actions(graph, relations) for part, graph in reduced.items()}
+    initial, final = (reduce_to_grasif(scene.graph) for scene in (pair.initial, pair.final))
+    relations = initial.relations | final.relations
+    return {"initial": with_admitted_actions(initial, relations), "final": with_admitted_actions(final, relations)}
 
 
 def _program(program_id: str, path: Path) -> Program:
