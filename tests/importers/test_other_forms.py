@@ -395,6 +395,21 @@ def test_nested_rooms_are_a_scene(tmp_path: Path, ending: str) -> None:
     assert scene.graph.nodes["plate"].states == ("dirty",)
 
 
+def test_rooms_by_name_alone_are_a_scene(tmp_path: Path) -> None:
+    fridge = {"affordances": ["open"], "state": "closed", "objects": ["milk"]}
+    rooms = {"kitchen": {"assets": {"fridge": fridge}, "neighbors": ["hall"]}, "hall": {"neighbors": ["kitchen"]}}
+    scene = read_any(written(tmp_path, "flat.json", rooms))
+    assert relations(scene) == {
+        ("fridge", "INSIDE", "kitchen"),
+        ("milk", "INSIDE", "fridge"),
+        ("kitchen", "CONNECTS", "hall"),
+        ("hall", "CONNECTS", "kitchen"),
+    }
+    assert {it.id: it.kind for it in scene.graph.nodes.values()} == {
+        "kitchen": "Place", "hall": "Place", "fridge": "Asset", "milk": "Object",
+    }  # fmt: skip
+
+
 def test_words_of_yaml_stay_text(tmp_path: Path) -> None:
     """YAML takes on, off and yes for truth values, which are states here."""
     text = "nodes:\n  - {id: lamp, states: [on], color: off}\nedges: []\n"
