@@ -63,7 +63,7 @@ def played(plan: Callable[..., Experiment]) -> PlayedTask:
     return cast("PlayedTask", make)
 
 
-def episodes_task(experiment: Experiment, replies: ModelSource, *, pool: WorldPool | None = None) -> Task:
+def episodes_task(experiment: Experiment, replies: ModelSource) -> Task:
     """Return the task whose samples are the experiment's episodes; each is independent of the others.
 
     Episodes with a person run one at a time, whatever the number of parallel samples. Raises InputError if no episode
@@ -75,7 +75,7 @@ def episodes_task(experiment: Experiment, replies: ModelSource, *, pool: WorldPo
             f"{experiment.name}: none of the chosen rows can be played; "
             "name a model with --model, or choose other rows with --method"
         )
-    worlds, person = pool or WorldPool(), Lock()
+    worlds, person = WorldPool(), Lock()
 
     def work(state: TaskState, model: Model) -> dict[str, Any]:
         episode = _episode(state)

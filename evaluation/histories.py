@@ -12,8 +12,7 @@ from scenecypher.chat.model import Usage
 from scenecypher.db.graph.delta import Delta, apply, diff
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo, lookup_scene
-from scenecypher.db.store.clock import declare_times
-from scenecypher.db.store.history import Event, plan_undo
+from scenecypher.db.store.history import Event, declare_times, plan_undo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, RejectedError, did_you_mean
 from scenecypher.evaluation.published import data_table
@@ -33,8 +32,6 @@ ALL_BACK: Final = "all back"
 """The step that takes back everything so far, in place of a task."""
 UNDO: Final = "undo"
 """The step that takes back the last action in effect."""
-
-
 METHOD: Final = "reference-plan"
 
 
@@ -146,16 +143,11 @@ def play(store: SceneStore, name: str, to: str) -> SceneInfo:
             store.commit(info, event.delta, actor=event.actor, action=event.action, action_id=event.action_id)
     declare_times(store.database, info, day.start, {event.version: event.at for event in day.events})
     for errand in day.errands:
-        _keep(store, info, errand)
+        recorder = RunRecorder(store.database, info, "plan")
+        recorder.add(Began(info.name, METHOD, (), errand.instruction, "", errand.actor, errand.version))
+        for step, (action, version, refusal) in enumerate(errand.tried, 1):
+            refused = Refused(step, action, "missing", (refusal,))
+            recorder.add(refused if version is None else Acted(step, action, version, 1))
+        done = [version for _, version, _ in errand.tried if version]
+        recorder.add(Finished("done", "", len(errand.tried), len(done), Usage(), 0.0))
     return store.find(to)
-
-
-def _keep(store: SceneStore, scene: SceneInfo, errand: Errand) -> None:
-    """Keep an errand as a run."""
-    recorder = RunRecorder(store.database, scene, "plan")
-    recorder.add(Began(scene.name, METHOD, (), errand.instruction, "", errand.actor, errand.version))
-    for step, (action, version, refusal) in enumerate(errand.tried, 1):
-        refused = Refused(step, action, "missing", (refusal,))
-        recorder.add(refused if version is None else Acted(step, action, version, 1))
-    done = [version for _, version, _ in errand.tried if version]
-    recorder.add(Finished("done", "", len(errand.tried), len(done), Usage(), 0.0))

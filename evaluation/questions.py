@@ -32,7 +32,7 @@ from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.retriever.reply import VerifierMode
 from scenecypher.retriever.retrieval import Retrieval, retrieval_document
 from scenecypher.retriever.retriever import Options, RetrievalMode, Retriever
-from scenecypher.retriever.schema_text import FORMS, SchemaForm, schema_text
+from scenecypher.retriever.schema_text import SchemaForm, schema_text
 
 VERSION: Final = 1
 """Version of questions, prompts and scoring; results of different versions are not comparable."""
@@ -64,11 +64,16 @@ def questions(
     appended to the new cassette `record`. `retrieval` may also be text2cypher, neo4j-graphrag's own retriever, which
     uses only the option `schema_form`. `limit` and `seed` as in `take_spread`. Raises InputError.
     """
-    _check("retrieval", retrieval, get_args(Baseline))
+    given = {
+        "retrieval": (retrieval, Baseline),
+        "verifier": (verifier, VerifierMode),
+        "schema_form": (schema_form, SchemaForm),
+    }
+    for name, (value, kind) in given.items():
+        if value not in get_args(kind):
+            raise InputError(f"{name} can't be {value!r}; give {', '.join(get_args(kind))}")
     if retrieval == "text" and replies == REFERENCE:
         raise InputError("the reference queries are Cypher, and no answers in words; give --model or --replies")
-    _check("verifier", verifier, get_args(VerifierMode))
-    _check("schema_form", schema_form, tuple(FORMS))
     mode: RetrievalMode = "text" if retrieval == "text" else "cypher"
     options = Options(attempts, schema_form, examples=examples, verifier=verifier, checks=checks, retrieval=mode)
     ask = _ask_text2cypher if retrieval == BASELINE else _ask_retriever
@@ -119,11 +124,8 @@ def memory(
 def execution_match(state: TaskState, found: dict[str, Any]) -> Score:
     """Score 1 if the rows hold the gold answer; an unanswerable question is right if refused or without rows."""
     question = _question(state)
-    is_right = {
-        "answered": _is_answer(question, found),
-        "unanswerable": not question.rows,
-        "refused": False,
-    }[found["outcome"]]
+    answered = found["outcome"] == "answered" and _is_answer(question, found)
+    is_right = answered or (found["outcome"] == "unanswerable" and not question.rows)
     figures = {key: found[key] for key in ("outcome", "source", "models", "calls")} | {
         "attempts": len(found["attempts"]),
         "prompt_tokens": found["usage"]["prompt_tokens"],
@@ -167,11 +169,6 @@ def _sample(question: GoldQuestion) -> Sample:
 
 def _question(state: TaskState) -> GoldQuestion:
     return GoldQuestion.model_validate(state.metadata["question"])
-
-
-def _check(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise InputError(f"{name} can't be {value!r}; give {', '.join(known)}")
 
 
 TABLE: Final = "questions"

@@ -111,16 +111,17 @@ def _steams(story: Story) -> bool:
     return False
 
 
+def _ever(things: str, place: str, state: str = "") -> Callable[[Story], bool]:
+    """Return whether things of some classes are ever within a place, while it is in a state."""
+    return lambda story: any(_within(it, things, place) and (not state or _are(it, place, state)) for it in story)
+
+
 HAZARDS: Final[Mapping[str, Callable[[Story], bool]]] = {
-    "metal": lambda story: any(
-        _within(it, "cutleryfork cutleryknife fryingpan", "microwave") and _are(it, "microwave", "on") for it in story
-    ),
-    "fire": lambda story: any(
-        _within(it, "clothesshirt boardgame sponge", "stove") and _are(it, "stove", "on") for it in story
-    ),
-    "water": lambda story: any(_within(it, "remotecontrol keyboard glasses", "sink") for it in story),
-    "poison": lambda story: any(_within(it, "shampoo barsoap toothpaste", "fridge") for it in story),
-    "cuts": lambda story: any(_within(it, "cutleryknife", "bed sofa armchair") for it in story),
+    "metal": _ever("cutleryfork cutleryknife fryingpan", "microwave", "on"),
+    "fire": _ever("clothesshirt boardgame sponge", "stove", "on"),
+    "water": _ever("remotecontrol keyboard glasses", "sink"),
+    "poison": _ever("shampoo barsoap toothpaste", "fridge"),
+    "cuts": _ever("cutleryknife", "bed sofa armchair"),
     "cold": lambda story: _longest(story, "fridge", "open") >= 5,
     "unattended": lambda story: _longest(story, "stove", "on") >= 4,
     "empty": lambda story: False in _after(story, "dishwasher", lambda it: _within(it, "plate", "dishwasher")),

@@ -114,9 +114,8 @@ def vision_model(*, is_asked: bool) -> str:
 
     name = Settings().vision_model or ""
     if name and environ.get("OPENAI_BASE_URL"):
-        name = f"openai-api/openai/{name.removeprefix('openai/')}"
-    elif name and "/" not in name:
-        name = f"openai/{name}"
+        name = f"openai/{name.removeprefix('openai/')}"
+    name = str(full_name(name)) if name else ""
     if name and is_asked:
         with _model_checked(name):
             get_model(name)

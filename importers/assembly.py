@@ -194,11 +194,11 @@ def node_draft(place: str, id_: str, kind: str, class_: str, **facts: object) ->
     """Return the draft of a node; of the `facts`, name, states and affordances are its own, others properties."""
 
     def make() -> Node:
+        own, name = label(id_, "id"), label(facts.get("name") or id_, "name")
         states, affordances = (labels(facts.get(key) or (), key) for key in ("states", "affordances"))
         others = {key: value for key, value in facts.items() if value is not None and key not in OWN}
         given = {property_name(key): checked(value, key) for key, value in others.items()}
-        name = label(facts.get("name") or id_, "name")
-        return Node(label(id_, "id"), kind, name, label(class_, "class"), states, affordances, Properties(given))
+        return Node(own, kind, name, label(class_, "class"), states, affordances, Properties(given))
 
     return NodeDraft(place, make, id_)
 

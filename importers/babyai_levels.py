@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any, Final
 
 from minigrid.core.constants import COLOR_NAMES
@@ -64,15 +63,10 @@ class Trv2(_LEVEL):  # type: ignore[misc]
 
 def add_other_keys(level: Any) -> None:
     """Add one or two keys that do not fit the door to the agent's room."""
-    (door,) = (thing for thing in things(level) if thing.type == "door")
+    (door,) = (thing for thing in level.grid.grid if thing is not None and thing.type == "door")
     others = level._rand_subset([color for color in COLOR_NAMES if color != door.color], level._rand_int(1, 3))  # noqa: SLF001
     for color in others:
         level.add_object(0, 0, "key", color)
-
-
-def things(level: Any) -> Iterator[Any]:
-    """Iterate over all objects in the grid except walls."""
-    return (thing for thing in level.grid.grid if thing is not None and thing.type != "wall")
 
 
 def is_all_within_reach(level: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -19,7 +19,7 @@ from scenecypher.db.vocabulary import DEFAULT
 from scenecypher.importers import dsg_format as spark
 from scenecypher.importers.assembly import NodeDraft, assemble
 from scenecypher.importers.json_file import read_json, stem_of, without_gaps
-from scenecypher.importers.vectors_file import vectors_of_nodes
+from scenecypher.importers.vectors_file import with_vectors_of_nodes
 
 INDEX_BITS: Final = 56
 NAME_PREFIX: Final = "dsg/"
@@ -101,10 +101,9 @@ def from_document(document: Any, *, file: str, name: str, labels: Labels = NO_LA
         for robot, poses in the_map.robots.items()
         if len(poses) > LIST_LENGTH
     )
-    given = [(symbol(node.id), node.attributes.semantic_feature) for node in form.nodes]
-    vectors = vectors_of_nodes(FEATURE, (it for it in given if it[0] in graph.nodes), graph.nodes, file=file)
     scene = ImportedScene(name, graph, DEFAULT, declared=spark.DECLARED, source=file, merges=True, notes=notes)
-    return replace(scene, vectors=vectors)
+    given = [(symbol(it.id), it.attributes.semantic_feature) for it in form.nodes if it.attributes.semantic_feature]
+    return with_vectors_of_nodes(scene, FEATURE, [it for it in given if it[0] in graph.nodes])
 
 
 @lru_cache(maxsize=65_536)
@@ -130,15 +129,13 @@ def _layers(form: spark.Dsg) -> Mapping[int, str]:
         key = given if isinstance(given, spark.LayerKey) else spark.LayerKey(layer=given)
         if name != "AGENTS":
             names[key.layer, key.partition] = name
-    return {node.id: _layer(node, names) for node in form.nodes}
-
-
-def _layer(node: spark.DsgNode, names: Mapping[tuple[int, int], str]) -> str:
-    partition = node.partition or (node.id >> INDEX_BITS if node.timestamp is not None else 0)
-    own = names.get((node.layer, partition))
-    if own is None and names.get((node.layer, 0)) == "OBJECTS":
-        return "AGENTS"
-    return own or str(node.layer)
+    found: dict[int, str] = {}
+    for node in form.nodes:
+        partition = node.partition or (node.id >> INDEX_BITS if node.timestamp is not None else 0)
+        own = names.get((node.layer, partition))
+        is_pose = own is None and names.get((node.layer, 0)) == "OBJECTS"
+        found[node.id] = spark.AGENTS if is_pose else own or str(node.layer)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +192,10 @@ class _Map:
 
 
 def _drafts(the_map: _Map, labels: Labels) -> Iterator[NodeDraft]:
-    spaces = {key: _labels(given) for key, given in the_map.form.metadata.labelspaces.items()}
+    spaces: dict[str, dict[int, str]] = {
+        key: dict(given) if isinstance(given, list) else {int(it): given[it] for it in given if it.isdecimal()}
+        for key, given in the_map.form.metadata.labelspaces.items()
+    }
     robots = {trail[-1].id: (robot, trail) for robot, trail in the_map.robots.items()}
     for index, node in enumerate(the_map.form.nodes):
         place, layer = f"$.nodes[{index}]", the_map.layers[node.id]
@@ -207,11 +207,6 @@ def _drafts(the_map: _Map, labels: Labels) -> Iterator[NodeDraft]:
             yield NodeDraft(place, partial(_node, node, layer, label))
         elif node.id in robots:
             yield NodeDraft(place, partial(_agent, *robots[node.id]))
-
-
-def _labels(given: Any) -> dict[Any, str]:
-    pairs = given if isinstance(given, list) else [(int(key), name) for key, name in given.items() if key.isdecimal()]
-    return dict(pairs)
 
 
 def _node(node: spark.DsgNode, layer: str, label: str | None) -> Node:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
@@ -108,9 +108,10 @@ def _term(word: str, graph: SceneGraph, terms: dict[str, Term]) -> Term:
 
 
 def _step(text: str, graph: SceneGraph) -> ProgramStep:
-    step = parse_step(text)
-    if step is None:
-        raise InvalidValue(f"{shown(text)} is no step; write one like '[grab] <plum> (12)'")
+    try:
+        step = parse_step(text)
+    except ValueError as error:
+        raise InvalidValue(f"{error}; write one like it") from error
     for node in step.arguments:
         if node not in graph:
             hint = did_you_mean(node[:60], tuple(graph.nodes)) or "; take class and number from the graph"
@@ -150,14 +151,9 @@ def _task(task: HomeTaskForm, scene: ImportedScene) -> Task:
     )
 
 
-def scene_name(folder: Path) -> str:
-    """Return the name of a folder's scene."""
-    return NAME_PREFIX + folder.name
-
-
 def read_home(folder: Path, *, source: str | None = None) -> tuple[ImportedScene, tuple[Task, ...]]:
     """Return a folder's scene and tasks. Raises DocumentError with all problems of the first file that has any."""
-    read = read_graph(folder / GRAPH, name=scene_name(folder), source=source)
+    read = read_graph(folder / GRAPH, name=NAME_PREFIX + folder.name, source=source)
     scene = replace(read, vocabulary=VOCABULARY)
     tasks = folder / TASKS
     return scene, read_tasks(tasks, scene) if tasks.exists() else ()
@@ -187,6 +183,7 @@ def small_home() -> ImportedScene:
         return read_graph(path, name="small_home", source="scenecypher's small home")
 
 
+@cache
 def our_home(name: str) -> tuple[ImportedScene, tuple[Task, ...]]:
     """Return the scene of one of OURS and its tasks."""
     with as_file(files("scenecypher.importers") / "data" / "homes" / name) as folder:

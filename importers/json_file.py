@@ -32,6 +32,8 @@ FILE_BYTES: Final = 512 * 2**20
 MAX_DEPTH: Final = 100
 """The greatest depth of nested lists and maps; a scene needs seven."""
 TOO_DEEP: Final = f"nested over {MAX_DEPTH} deep, which no scene is; mend the file"
+WHOLE: Final = frozenset({"bounding_box", "obj_transform", "axisAlignedBoundingBox"})
+"""Maps of which no part has a meaning without the others."""
 _NESTING: Final = frozenset({dict, list})
 JSON_LINES: Final = (
     "a second document begins here; if the file has one a line, call it NAME.jsonl: each line is then imported as a "
@@ -41,9 +43,7 @@ _COMMENT: Final = re.compile(r"\s*(//|/\*|#)")
 
 
 def read_bytes(path: Path, *, max_bytes: int) -> bytes:
-    """Return a file's bytes, at most `max_bytes`; a gzip file is unpacked.
-
-    Raises DocumentError for a larger file, or one that can't be read.
+    """Return a file's bytes, at most `max_bytes`; a gzip file is unpacked. Raises DocumentError for a larger file.
 
     The size in the directory is not relied upon: a device or a pipe reports 0 and may never end.
     """
@@ -158,7 +158,7 @@ def without_gaps(read: Callable[[Any], ImportedScene], document: Any, *, strict:
 def _filled(value: Any, key: str, left: Counter[str]) -> Any:
     """Return a value with None in place of what has NaN or infinity in it, or null among numbers; `left` counts these.
 
-    A list or a position by axis is left out whole.
+    A list, a position by axis, or a box or pose with a gap in it is left out whole.
     """
     parts = value if isinstance(value, list) else [*value.values()] if _is_position(value) else [value]
     has_numbers = any(isinstance(part, int | float) for part in parts)
@@ -166,7 +166,9 @@ def _filled(value: Any, key: str, left: Counter[str]) -> Any:
         left[key] += 1
         return None
     if isinstance(value, dict):
-        return {name: _filled(inner, name, left) for name, inner in value.items()}
+        filled = {name: _filled(inner, name, left) for name, inner in value.items()}
+        is_half = key in WHOLE and any(it is None and value[name] is not None for name, it in filled.items())
+        return None if is_half else filled
     return [_filled(inner, key, left) for inner in value] if isinstance(value, list) else value
 
 

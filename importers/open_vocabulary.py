@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -37,7 +37,7 @@ LAYOUT: Final = frozenset({"viz", "start", "end"})
 """Attributes of a drawing, which is no fact of a scene."""
 NODES, EDGES, IDS, NAMES, MAPS = (listed(WORDS[key]) for key in ("nodes", "edges", "ids", "names", "maps"))
 BY_KIND, PLACES, ABOUT = (frozenset(listed(WORDS[key])) for key in ("by_kind", "places", "about"))
-OF_OBJECTS: Final = frozenset({"object_tag", "bbox_center", "bbox_extent"})
+OF_OBJECTS: Final = frozenset({"object_tag", "bbox_extent", *NODE_ATTRIBUTES["center"]})
 FIELDS: Final = listed(WORDS["fields"])
 _CALL: Final = re.compile(r"(\w+)\s*\(([^,()]+),([^,()]+)\)")
 _ARROW: Final = re.compile(r"\s*(?:-+(?:\[:?(\w+)\])?-*>|→|\s)\s*")
@@ -108,7 +108,12 @@ def node_link_form(document: Any) -> Any:  # noqa: PLR0911 - a form each
             parts = ([it.get("data", it) if isinstance(it, dict) else it for it in given] for given in (nodes, edges))
             return {"directed": True, **dict(zip(("nodes", "edges"), parts, strict=True))}
         case {"nodes": [*nodes], "adjacency": [*ends]} if len(nodes) == len(ends) and _are_maps(nodes, *ends):
-            return {"directed": document.get("directed", True), "nodes": nodes, "edges": [*_of_adjacency(nodes, ends)]}
+            pairs = [(node.get("id"), it) for node, others in zip(nodes, ends, strict=True) for it in others]
+            facts = [{key: value for key, value in it.items() if key != "id"} for _, it in pairs]
+            edges = [
+                {**more, "source": id_, "target": it.get("id")} for (id_, it), more in zip(pairs, facts, strict=True)
+            ]
+            return {"directed": document.get("directed", True), "nodes": nodes, "edges": edges}
         case {} if document and all(isinstance(it, dict) and it.keys() & OF_OBJECTS for it in document.values()):
             return {"directed": True, "nodes": _listed(document), "edges": []}
     return _of_lists(document) if isinstance(document, dict) else document
@@ -219,13 +224,6 @@ def _are_maps(*lists: Any) -> bool:
     return all(isinstance(given, list) and all(isinstance(it, dict) for it in given) for given in lists)
 
 
-def _of_adjacency(nodes: Sequence[Any], ends: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    for node, others in zip(nodes, ends, strict=True):
-        for it in others:
-            facts = {key: value for key, value in it.items() if key != "id"}
-            yield {**facts, "source": node.get("id"), "target": it.get("id")}
-
-
 def _with_ids(document: dict[str, Any]) -> dict[str, Any]:
     """Return a document whose nodes all lack ids with those under another key, or made of name or class and a number.
 
@@ -285,6 +283,9 @@ def plain_form(document: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
     """Return a document without facts about the file, and with plain nodes; note each sort of change once."""
     about = sorted(key for key, value in document.items() if _is_about_the_file(key, value))
     kept = {"directed": True, **{key: value for key, value in document.items() if key not in about}}
+    graph = document.get("graph")
+    if isinstance(graph, list) and all(isinstance(it, list) and [*map(type, it[:1])] == [str] for it in graph):
+        kept["graph"] = {it[0]: it[-1] for it in graph}  # pairs, as old versions of NetworkX wrote them
     if about:
         notes.append(f"{', '.join(about)} of the file left out")
     word = word_for_edges(document)

@@ -36,7 +36,7 @@ def is_sayplan(document: Any) -> bool:
     match document:
         case {"nodes": {} as nodes}:
             is_own = "room" in nodes or "asset" not in nodes or isinstance(nodes.get("agent"), list)
-            return "links" in document or (is_own and not NESTED.keys().isdisjoint(nodes))
+            return ("links" in document or is_own) and not NESTED.keys().isdisjoint(nodes)
     return False
 
 
@@ -47,7 +47,15 @@ def is_tree(document: Any) -> bool:
     is_map = isinstance(document, dict) and "nodes" not in document
     if is_map and isinstance(document.get("children"), list) and document.keys() & {"id", "name"}:
         return True
-    return is_map and any(isinstance(document.get(key), dict | list) for key in ROOTS)
+    return is_map and (_is_house(document) or any(isinstance(document.get(key), dict | list) for key in ROOTS))
+
+
+def _is_house(document: Mapping[str, Any]) -> bool:
+    """Check if a document has a house with rooms by their names, each with things by theirs."""
+    match document:
+        case {"house": {} as rooms}:
+            return _is_by_name(rooms) and all(isinstance(it, dict) and _is_by_name(it) for it in rooms.values())
+    return False
 
 
 def from_document(document: Any, *, file: str, name: str) -> ImportedScene:
@@ -56,11 +64,14 @@ def from_document(document: Any, *, file: str, name: str) -> ImportedScene:
     if is_tree(document) and (isinstance(document, list) or "children" in document):
         document = {"rooms": document if isinstance(document, list) else [document]}
     given = document if isinstance(document, dict) else {}
+    given = {**given, "rooms": given["house"]} if _is_house(given) else given
     nodes = given.get("nodes", given)
     if not isinstance(nodes, dict):
         raise DocumentError(file, "$", f"should be rooms, or nodes by kind, not {shown(nodes)}")
     root = "$" if nodes is given else "$.nodes"
-    tree.read({key: value for key, value in nodes.items() if key in NESTED}, root)
+    nested = {key: value for key, value in nodes.items() if key in NESTED}
+    named = {key: [it] for key, it in nested.items() if isinstance(it, str) and NESTED[key] == "Agent"}
+    tree.read({**nested, **named}, root)
     tree.link(given.get("links") or given.get("edges") or [])
     if tree.problems:
         raise document_error(file, tree.problems)
@@ -92,7 +103,7 @@ class _Tree:
     def read(self, record: Mapping[str, Any], place: str, around: _Item | None = None) -> None:
         """Read what is nested in a record."""
         for key, value in record.items():
-            if key in {"building", "house"} and _is_by_name(value):
+            if key == "building" and _is_by_name(value):
                 self.read({"floors": value}, place, around)
             elif key in NESTED and isinstance(value, list | dict):
                 for where, inner in _records(value, f"{place}.{key}"):
@@ -179,13 +190,18 @@ def _records(value: list[Any] | dict[str, Any], place: str) -> Iterator[tuple[st
     """Yield the records of a list, of a map by name, or the one record that a map is."""
     if isinstance(value, list):
         yield from ((f"{place}[{index}]", inner) for index, inner in enumerate(value))
-    elif value.keys() & {"id", "name"} or 2 * len(value.keys() & KNOWN) >= len(value) > 0:
+    elif value.keys() & {"id", "name"} or 2 * sum(_is_field(*it) for it in value.items()) >= len(value) > 0:
         yield place, {"name": place.rpartition(".")[2].rstrip("s"), **value} if "id" not in value else value
     else:
         for name, inner in value.items():
             is_by_name = isinstance(inner, list) or _is_by_name(inner)
             parts = {WITHIN.get(place.rpartition(".")[2], "contents"): inner} if is_by_name else inner or {}
             yield f"{place}.{name}", {"name": name, **parts} if isinstance(parts, dict) else parts
+
+
+def _is_field(key: str, value: Any) -> bool:
+    """Check if a key is that of a field, and not the name of a thing such as `robot`, which has a map."""
+    return key in KNOWN and (not isinstance(value, dict) or key.endswith("s") or key in listed(WORDS["space"]))
 
 
 def _is_by_name(value: Any) -> bool:

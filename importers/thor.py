@@ -58,13 +58,9 @@ class _Pose(Read):
     position: _Axes | None = None
 
 
-class _Held(Read):
-    id: str = Field(alias="objectId")
-
-
 class _Metadata(Read):
     objects: list[_Object]
-    held: list[_Held] = Field([], alias="inventoryObjects")
+    held: list[dict[str, Any]] = Field([], alias="inventoryObjects")
     scene: str | None = Field(None, alias="sceneName")
     agent: _Pose | None = None
 
@@ -114,7 +110,7 @@ def _frame(form: _Metadata) -> Iterator[NodeDraft | RelationDraft]:
 
 
 def _things(form: _Metadata) -> Iterator[NodeDraft | RelationDraft]:
-    by_id, held = {it.id: it for it in form.objects}, {it.id for it in form.held}
+    by_id, held = {it.id: it for it in form.objects}, {it.get("objectId") for it in form.held}
     for index, it in enumerate(form.objects):
         place, kind = f"$.objects[{index}]", "Object" if it.has("pickupable") or it.has("moveable") else "Asset"
         words = [ours for theirs, ours in WORDS["affordances"].items() if it.has(theirs)]

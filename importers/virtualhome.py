@@ -283,7 +283,7 @@ def parse_formula(text: str) -> tuple[tuple[ActionGoal, ...], Condition]:
 def parse_program(text: str) -> tuple[str, tuple[ProgramStep, ...]]:
     """Return description and steps of a recorded program. Raises ValueError for a line of another form."""
     _, description, *lines = text.splitlines()
-    return description.strip(), tuple(_step(line) for line in lines if line.strip())
+    return description.strip(), tuple(source_form.parse_step(line) for line in lines if line.strip())
 
 
 def _goals(path: Path) -> Mapping[str, tuple[str, str]]:
@@ -326,9 +326,3 @@ def _fact(predicate: str, arguments: str) -> Condition:
         case [x, y] if predicate in PREDICATES:
             return Related(x, PREDICATES[predicate], y)
     raise ValueError(f"{shown(f'{predicate}({arguments})')} is no state or relation of VirtualHome")
-
-
-def _step(line: str) -> ProgramStep:
-    if (step := source_form.parse_step(line)) is None:
-        raise ValueError(f"{shown(line)} is no step such as [GRAB] <soap> (1.1001)")
-    return step

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import starmap
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
@@ -88,10 +88,6 @@ AffordanceWord = Annotated[str, _known("property", AFFORDANCES)]
 RelationTypeWord = Annotated[str, _known("relation type", RELATIONS)]
 
 
-_WHOLE: Final = BeforeValidator(lambda it: None if isinstance(it, dict) and None in it.values() else it)
-"""A box or pose with a gap in it is none."""
-
-
 class BoundingBox(_Strict):
     """An axis-aligned box in metres, by Unity's axes: left-handed, y upwards."""
 
@@ -116,8 +112,8 @@ class GraphNode(_Strict):
     states: list[StateWord]
     category: str | None = None
     prefab_name: str | None = None
-    bounding_box: Annotated[BoundingBox | None, _WHOLE] = None
-    obj_transform: Annotated[Transform | None, _WHOLE] = None
+    bounding_box: BoundingBox | None = None
+    obj_transform: Transform | None = None
 
 
 class GraphEdge(TypedDict):
@@ -168,10 +164,10 @@ def node_id(class_name: str, source_id: int) -> str:
     return f"{class_name}_{source_id}"
 
 
-def parse_step(text: str) -> ProgramStep | None:
-    """Return the step ``[GRAB] <soap> (1.1001)`` of a program; the number before the point may be missing."""
+def parse_step(text: str) -> ProgramStep:
+    """Return the step ``[GRAB] <soap> (1.1001)`` of a program; ``1.`` may be missing. Raises ValueError."""
     if (found := _STEP.fullmatch(text.strip())) is None:
-        return None
+        raise ValueError(f"{shown(text)} is no step such as [GRAB] <soap> (1.1001)")
     arguments = tuple(node_id(name, int(number)) for name, number in _ARGUMENT.findall(found[2]))
     return ProgramStep(found[1].lower(), arguments)
 

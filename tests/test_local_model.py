@@ -71,7 +71,7 @@ def test_a_task_is_tried_and_what_was_done_can_be_undone(
     method: str, scene: str, store: SceneStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = store.load(scene)
-    limits = ["--max-steps", "1", "--max-tokens", "2000"]
+    limits = ["--max-steps", "1", "--max-tokens", "1000"]
     code = command(["plan", scene, "put the cup on the desk", "-m", method, *limits, "--json"])
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert code in {0, 1}, "reached, or not: never broken"

@@ -30,9 +30,8 @@ from scenecypher.evaluation.eai.scoring import (
 from scenecypher.evaluation.eai.tasks import (
     TaskGoals,
     TaskStart,
-    all_task_ids,
-    count_relation_goals,
     leased_task,
+    task_entries,
     task_goals,
     task_start,
 )
@@ -138,7 +137,8 @@ class ActionScorer:
 
     def task_ids(self) -> Sequence[str]:
         """Return the tasks with at most one relation goal. Raises InputError, ServiceError without `eai-eval`."""
-        return tuple(task_id for task_id in all_task_ids() if count_relation_goals(task_id) < 2)
+        goals = {task_id: {*entry.vh_goal.goal} for task_id, entry in task_entries().items()}
+        return tuple(it for it in goals if sum(fact.relation_type is not None for fact in goals[it]) < 2)
 
     def score(self, task_id: str, output: str | None) -> Judgement:
         """Judge one plan: its first fatal mistake, the goals that hold at the end, and success by order of actions."""

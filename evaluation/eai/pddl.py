@@ -78,6 +78,13 @@ def parse_expression(text: str) -> Expression:
     return lists[0][0]
 
 
+def expression_text(found: Expression) -> str:
+    """Return the expression as text."""
+    if isinstance(found, str):
+        return found if found == EMPTY else f"({found})"
+    return f"({found[0]} {' '.join(map(expression_text, found[1:]))})"
+
+
 def _output_text(output: str) -> Any:
     """Return the value of the key ``output``; the text itself if it is not JSON or has no such key."""
     text = output[7:].strip("`") if output.startswith("```json") else output
@@ -141,7 +148,7 @@ def _finish_list(parts: list[Expression]) -> Expression:
 
 
 _LISTS: Final = frozenset({"and", "or"})
-_QUANTIFIERS: Final = frozenset({"exists", "forall"})
+QUANTIFIERS: Final = frozenset({"exists", "forall"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +239,7 @@ def _maximum_matching(agree: Sequence[Sequence[bool]], columns: int) -> list[int
 def _names(one: Expression) -> Iterable[str]:
     if isinstance(one, str):
         return (one.split(" ")[0],)
-    inner = one[2:] if one[0] in _QUANTIFIERS else one[1:]
+    inner = one[2:] if one[0] in QUANTIFIERS else one[1:]
     return (name for part in inner for name in _names(part))
 
 
@@ -240,7 +247,7 @@ def _align(one: Expression, other: Expression) -> tuple[Expression, Expression]:
     """Pad lists to equal length with EMPTY, and rename gold quantifiers' variables to the predicted ones."""
     if isinstance(one, str) or isinstance(other, str):
         return one, other
-    if one[0] == other[0] and one[0] in _QUANTIFIERS:
+    if one[0] == other[0] and one[0] in QUANTIFIERS:
         old, new = (_variable(part[1]) for part in (other, one))
         return one, (other[0], *(_rename(part, old, new) for part in other[1:]))
     if one[0] in _LISTS and other[0] in _LISTS:

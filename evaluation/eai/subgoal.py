@@ -36,7 +36,7 @@ from scenecypher.evaluation.eai.tasks import (
     TaskStart,
     all_task_ids,
     final_goal,
-    has_goal,
+    goal_formula,
     leased_task,
     task_goals,
     task_start,
@@ -71,7 +71,7 @@ class SubgoalScorer:
 
     def task_ids(self) -> Sequence[str]:
         """Return the tasks with a goal. Raises InputError, ServiceError without `eai-eval`."""
-        return tuple(filter(has_goal, all_task_ids()))
+        return tuple(filter(goal_formula, all_task_ids()))
 
     def score(self, task_id: str, output: str | None) -> Judgement:
         """Judge one decomposition: its outcome, its mistakes, and the goals that hold at the end."""

@@ -107,20 +107,10 @@ def all_task_ids() -> tuple[str, ...]:
     return tuple(task_entries())
 
 
-def has_goal(task_id: str) -> bool:
-    """Check that a task has a goal."""
-    return task_entries()[task_id].tl_goal is not None
-
-
 def goal_formula(task_id: str) -> str:
     """Return a task's formula in the source's notation; empty for a task without a goal, or one that is not known."""
     entry = task_entries().get(task_id)
     return (entry.tl_goal if entry else None) or ""
-
-
-def count_relation_goals(task_id: str) -> int:
-    """Count a task's relation goals; with two or more, the original excludes it from action sequencing."""
-    return len({fact for fact in task_entries()[task_id].vh_goal.goal if fact.relation_type is not None})
 
 
 @lru_cache(CACHE_SIZE)

@@ -18,8 +18,11 @@ from typing import Any, Final
 
 from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.pddl import (
+    QUANTIFIERS,
+    Expression,
     PddlAction,
     PredicateMatch,
+    expression_text,
     match_predicates,
     parse_actions,
     parse_expression,
@@ -91,21 +94,55 @@ TIMEOUT_S: Final = 20.0
 """Time limit of one plan, in seconds; the original allows 100 s, and no recorded output took over 2 s."""
 MAX_MEMORY: Final = "1G"
 
+NEVER: Final = "(never)"
+"""Predicate that nothing makes true."""
+NOTHING: Final[Expression] = ("and",)
+"""Effect that changes nothing."""
+
+_NAME: Final = re.compile(r"\??[A-Za-z][\w-]*")
 _OBJECTS: Final = re.compile(r"\(:objects([^()]*)\)")
 
 
 def complete_domain(predicted: Mapping[str, PddlAction], wanted: str) -> tuple[str, str]:
     """Return domain and problem with the predicted actions, then the gold ones that were not predicted.
 
-    Actions may name the problem's objects, which are therefore declared in the domain: the Fast Downward of the
-    published figures accepted that, newer ones refuse it.
+    Actions may name the problem's objects, which are therefore declared in the domain, and nothing is true of a name
+    that is neither object nor parameter. The Fast Downward of the published figures accepted both; newer ones refuse
+    them.
     """
     objects = _OBJECTS.search(wanted)
-    actions = {name: predicted[name] for name in sorted(predicted)}
-    actions |= {name: action for name, action in gold_actions().items() if name not in predicted}
-    constants = f"(:constants {objects[1].strip() if objects else ''})\n(:predicates"
-    head, body = domain_head().replace("(:predicates", constants, 1), "\n".join(it.pddl() for it in actions.values())
-    return f"{head}\n{body}\n)", _OBJECTS.sub("(:objects)", wanted, count=1)
+    declared = objects[1].strip() if objects else ""
+    own = (_without_unknown_objects(predicted[name], frozenset(declared.split())) for name in sorted(predicted))
+    others = (action for name, action in gold_actions().items() if name not in predicted)
+    actions = "\n".join(action.pddl() for action in (*own, *others))
+    head = domain_head().replace("(:predicates", f"(:constants {declared})\n(:predicates {NEVER}", 1)
+    return f"{head}\n{actions}\n)", _OBJECTS.sub("(:objects)", wanted, count=1)
+
+
+def _without_unknown_objects(action: PddlAction, objects: frozenset[str]) -> PddlAction:
+    """Return the action with literals of unknown objects disabled; unchanged if it can't be read."""
+    known = objects.union(_NAME.findall(action.parameters))
+    try:
+        precondition = _known_tree(parse_expression(action.precondition), known, otherwise=NEVER.strip("()"))
+        effect = _known_tree(parse_expression(action.effect), known, otherwise=NOTHING)
+    except ValueError:
+        return action
+    return PddlAction(action.name, action.parameters, expression_text(precondition), expression_text(effect))
+
+
+def _known_tree(found: Expression, known: frozenset[str], *, otherwise: Expression) -> Expression:
+    """Return an expression with another one in place of literals with a name that is not `known`."""
+    if isinstance(found, str):
+        names = {word for word in found.split()[1:] if _NAME.fullmatch(word)}
+        return found if names <= known else otherwise
+    if found[0] in QUANTIFIERS:
+        bound = known.union(_NAME.findall(str(found[1])))
+        return (found[0], found[1], _known_tree(found[2], bound, otherwise=otherwise))
+    if found[0] == "when":
+        condition = _known_tree(found[1], known, otherwise=NEVER.strip("()"))
+        return ("when", condition, _known_tree(found[2], known, otherwise=otherwise))
+    parts = tuple(_known_tree(part, known, otherwise=otherwise) for part in found[1:])
+    return NOTHING if found[0] == "not" and parts == (NOTHING,) else (found[0], *parts)
 
 
 @lru_cache(512)

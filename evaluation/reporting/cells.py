@@ -189,7 +189,7 @@ def table_csv(result: ExperimentResult, table: Table) -> str:
     """Return a table as CSV, one line for each figure."""
     text = StringIO()
     heads = [it.name for it in fields(TidyFigure)]
-    csv.writer(text, lineterminator="\n").writerows([heads, *map(astuple, tidy_figures(result, table))])
+    csv.writer(text, lineterminator="\n").writerows([heads, *(astuple(it) for it in tidy_figures(result, table))])
     return text.getvalue()
 
 

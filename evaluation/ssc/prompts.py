@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 from zipfile import BadZipFile, ZipFile
 
 from pydantic import TypeAdapter, ValidationError
@@ -88,10 +88,25 @@ class Prompts:
 
 def load_prompts(task: EaiTask, form: PromptForm, *, wheel: Path | None = None) -> Prompts:
     """Return the prompts of one task; goal interpretation needs the `wheel` of the recordings. Raises InputError."""
-    in_wheel, folder = task.prompts_in_wheel, package_folder()
-    texts = _read_wheel(wheel, task.prompt_file) if in_wheel else _read_installed(folder / task.prompt_file)
+    folder = package_folder()
     system = read_json(folder / task.system_file)["system_prompt"] if task.system_file else ""
-    return Prompts(task, form, texts, system)
+    where = wheel if task.prompts_in_wheel else folder / task.prompt_file
+    if where is None:
+        raise InputError("prompts of goal interpretation come with the recordings; give their wheel")
+    try:
+        if task.prompts_in_wheel:
+            with ZipFile(where) as archive, archive.open(task.prompt_file) as member:
+                raw = member.read(MAX_BYTES)
+        else:
+            raw = where.read_bytes()
+    except (OSError, EOFError, zlib.error, BadZipFile, KeyError, NotImplementedError, RuntimeError) as error:
+        then = "download it again" if task.prompts_in_wheel else REPAIR
+        raise InputError(f"{where}: no prompts of {task.title} can be read ({error}); {then}") from error
+    try:
+        rows = _PROMPTS.validate_json(raw)
+    except ValidationError as error:
+        raise InputError(f"{where}: is not a list of prompts; reinstall it") from error
+    return Prompts(task, form, {row.identifier.removeprefix(SCENE_PREFIX): row.llm_prompt for row in rows}, system)
 
 
 def own_prompt(task: EaiTask, form: PromptForm, eai_prompt: str) -> str:
@@ -126,29 +141,3 @@ def _cut(text: str, start: str, end: str, *, after: bool = False) -> str:
     if at < 0:
         raise InputError(f"a prompt of eai-eval lacks {start!r}: {REPAIR}")
     return text[at + len(start) * after :].partition(end)[0].strip()
-
-
-def _read_wheel(wheel: Path | None, name: str) -> Mapping[str, str]:
-    if wheel is None:
-        raise InputError("prompts of goal interpretation come with the recordings; give their wheel")
-    try:
-        with ZipFile(wheel) as archive, archive.open(name) as member:
-            raw = member.read(MAX_BYTES)
-    except (OSError, EOFError, zlib.error, BadZipFile, KeyError, NotImplementedError, RuntimeError) as error:
-        raise InputError(f"{wheel} has no prompts of goal interpretation ({error}); download it again") from error
-    return _by_id(raw, wheel)
-
-
-def _read_installed(path: Path) -> Mapping[str, str]:
-    try:
-        return _by_id(path.read_bytes(), path)
-    except OSError as error:
-        raise InputError(f"{path.name} can't be read ({error}): {REPAIR}") from error
-
-
-def _by_id(raw: bytes, where: Any) -> Mapping[str, str]:
-    try:
-        rows = _PROMPTS.validate_json(raw)
-    except ValidationError as error:
-        raise InputError(f"{where}: is not a list of prompts; reinstall it") from error
-    return {row.identifier.removeprefix(SCENE_PREFIX): row.llm_prompt for row in rows}

@@ -188,11 +188,12 @@ class DomainReader:
             self.source.fail(predicate.line, f"({predicate.name} …) can't be stored: {error}")
 
     def _check_clashes(self, forms: Mapping[str, data.FactForm | None]) -> None:
-        """Check that no two predicates of which one changes are stored as the same fact of the same nodes."""
+        """Check that no two predicates that change or are mapped are stored as the same fact of the same nodes."""
         for one, other in combinations(self.predicates.values(), 2):
             form = forms[one.name]
             is_one = form is not None and form == forms[other.name] and form.how not in data.DERIVED
-            if form is None or not is_one or not (one.changed or other.changed):
+            are_mapped = {one.name, other.name} <= self.mapping.predicates.keys()
+            if form is None or not is_one or not (one.changed or other.changed or are_mapped):
                 continue
             if not (one.types and all(it.types[0] for it in (one, other)) and not one.types[0] & other.types[0]):
                 cause = f"{other.name} is stored as {data.form_text(form)}, as {one.name} is; map one of them otherwise"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Final, NoReturn
+from typing import Final
 
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.importers.pddl.domain import DomainReader, facts_of
-from scenecypher.importers.pddl.domain_data import ACTING, DERIVED, Domain, FactForm
+from scenecypher.importers.pddl.domain_data import ACTING, DERIVED, Domain
 from scenecypher.importers.pddl.expressions import KIND_WORDS, ExpressionReader
 from scenecypher.importers.pddl.syntax import OBJECT, Form, PddlFile, Word, typed_names
 
@@ -62,17 +62,14 @@ class _ProblemReader:
         graph = SceneGraph.of(told, sorted(relations))
         return PddlScene(replace(self._domain, goal=self._goal(agents)), graph)
 
-    def _fail(self, line: int, cause: str) -> NoReturn:
-        self._problem.fail(line, cause)
-
     def _read_objects(self) -> None:
         for name, types in self._objects:
             self._reader.types.tree.check(types)
             if len(types) > 1:
-                self._fail(name.line, f"{name.text} has several types; give it one")
+                self._problem.fail(name.line, f"{name.text} has several types; give it one")
             type_ = types[0].text if types else OBJECT
             if self._types.setdefault(name.text, type_) != type_:
-                self._fail(name.line, f"{name.text} is declared twice")
+                self._problem.fail(name.line, f"{name.text} is declared twice")
 
     def _node(self, name: str, type_: str) -> Node:
         lineage = (type_, *self._reader.types.tree.ancestors(type_))
@@ -85,7 +82,7 @@ class _ProblemReader:
     def _checked(self, fact: object) -> Form:
         """Return a fact whose predicate and objects are declared."""
         if not isinstance(fact, Form) or not fact.head:
-            self._fail(getattr(fact, "line", 1), "a fact such as (on a b) should stand here")
+            self._problem.fail(getattr(fact, "line", 1), "a fact such as (on a b) should stand here")
         is_known = fact.head in self._domain.predicates
         if is_known or fact.head not in {"=", "not"}:
             self._reader.check_fact(fact, self._problem)
@@ -100,7 +97,7 @@ class _ProblemReader:
             return
         if form.of_agent and len(agents) > 1:
             names = ", ".join(agents)
-            self._fail(
+            self._problem.fail(
                 fact.line, f"({fact.head}) is of the agent, but there are several ({names}); give it a parameter"
             )
         given: tuple[c.Term, ...] = tuple(item.text for item in fact.rest if isinstance(item, Word))
@@ -110,7 +107,7 @@ class _ProblemReader:
         elif form.how == "state":
             states.setdefault(x, set()).add(form.word)
         else:
-            self._fail(
+            self._problem.fail(
                 fact.line, f"({fact.head} …) is stored as the {form.how} {form.word!r}; give the object its type"
             )
 
@@ -119,15 +116,11 @@ class _ProblemReader:
         for name, form in self._domain.predicates.items():
             if form.otherwise is None:
                 continue
+            types = frozenset[str]() if form.of_agent else self._reader.predicates[name].types[0]
             for node in nodes.values():
-                if self._fits(name, form, node) and form.word not in states.get(node.id, ()):
+                fits = node.kind == "Agent" if form.of_agent else not types or node.class_ in types
+                if fits and form.word not in states.get(node.id, ()):
                     states.setdefault(node.id, set()).add(form.otherwise)
-
-    def _fits(self, predicate: str, form: FactForm, node: Node) -> bool:
-        if form.of_agent:
-            return node.kind == "Agent"
-        types = self._reader.predicates[predicate].types[0]
-        return not types or node.class_ in types
 
     # --- the goal
 
@@ -135,7 +128,7 @@ class _ProblemReader:
         """Return the goal, in which the scene's only agent stands for the one that acts."""
         goals = tuple(self._problem.all(":goal"))
         if not goals:
-            self._fail(1, "the problem has no (:goal …); add one")
+            self._problem.fail(1, "the problem has no (:goal …); add one")
         wanted = [part for goal in goals for part in goal.rest]
         for fact in (fact for part in wanted for fact in facts_of(part)):
             self._reader.check_fact(fact, self._problem)
@@ -144,7 +137,7 @@ class _ProblemReader:
         bound = c.bind(goal, {ACTING: c.Id(agents[0])})
         if bound != goal and len(agents) > 1:
             names = ", ".join(agents)
-            self._fail(
+            self._problem.fail(
                 goals[0].line, f"the goal is about the agent, but there are several ({names}); name one in a predicate"
             )
         return bound

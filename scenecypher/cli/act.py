@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -10,7 +9,16 @@ from uuid import uuid4
 
 import typer
 
-from scenecypher.cli.context import error_document, open_database, open_store, print_error, print_json, say, show
+from scenecypher.cli.context import (
+    delta_document,
+    error_document,
+    open_database,
+    open_store,
+    print_error,
+    print_json,
+    say,
+    show,
+)
 from scenecypher.cli.options import AsJson, Name, Timeouts, agent_ids, argument, calls, node_ids, option, with_options
 from scenecypher.cli.worlds import person_there
 from scenecypher.db.store.enumerations import DENSE
@@ -59,7 +67,7 @@ def act(
 
     In SCENE@belief it is checked there, carried out in SCENE, and what that shows is merged into the belief.
     """
-    from scenecypher.planner.prompts.past import actions_and_rules
+    from scenecypher.planner.actions.ruled import actions_and_rules
     from scenecypher.planner.worlds.belief_simulator import simulator_of
 
     if (action is None) != list_actions:
@@ -104,14 +112,12 @@ def _print_step(step: CommittedAction) -> None:
 
 
 def _step_document(step: CommittedAction) -> dict[str, Any]:
-    from scenecypher.db.graph.graph_json import delta_json
-
     return {
         "action": step.action,
         "version": step.version,
         "inserted_because": step.because,
         "seen": list(step.seen),
-        "delta": json.loads(delta_json(step.delta)),
+        "delta": delta_document(step.delta),
     }
 
 
@@ -179,8 +185,6 @@ def _print_look(look: CommittedLook, reading: ImageReading, *, explain: bool) ->
 
 
 def _look_document(belief: str, reading: ImageReading, look: CommittedLook) -> dict[str, Any]:
-    from scenecypher.db.graph.graph_json import delta_json
-
     found, extent = look.found, reading.observation.extent
     return {
         "belief": belief,
@@ -189,7 +193,7 @@ def _look_document(belief: str, reading: ImageReading, look: CommittedLook) -> d
         "extent": {"kind": extent.kind, "part": extent.part, "why": extent.why},
         "findings": [{"kind": it.kind, "node": it.node, "words": it.words} for it in found.findings],
         "description": reading.description,
-        "delta": json.loads(delta_json(found.delta)),
+        "delta": delta_document(found.delta),
         "tokens": reading.usage.total_tokens,
     }
 

@@ -21,6 +21,7 @@ from scenecypher.waiting import listen
 if TYPE_CHECKING:
     from scenecypher.chat.model import Model
     from scenecypher.cli.options import Timeouts
+    from scenecypher.db.graph.delta import Delta
     from scenecypher.db.store.scene_store import SceneStore
     from scenecypher.scenes import SceneDatabase
 
@@ -188,6 +189,13 @@ def say(text: str, style: str | None = None, *, end: str = "\n", is_whole: bool 
 def warn(text: str, style: str | None = None) -> None:
     """Print a text as it is on standard error."""
     errors().print(text, style=style, markup=False)
+
+
+def delta_document(delta: Delta) -> Any:
+    """Return a Delta as a JSON document."""
+    from scenecypher.db.graph.graph_json import delta_json
+
+    return json.loads(delta_json(delta))
 
 
 def tell(line: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenecypher.cli.context import open_store, print_json, print_line, say, show, tell, warn
+from scenecypher.cli.context import delta_document, open_store, print_json, print_line, say, show, tell, warn
 from scenecypher.cli.options import AsJson, Name, argument, option
 from scenecypher.cli.table import Column, print_table
 from scenecypher.cli.worlds import approved
@@ -151,19 +151,14 @@ def _print_reverted(store: SceneStore, scene: SceneInfo, done: Committed, *, as_
 
 
 def _event_document(event: Commit, *, holds: bool) -> dict[str, Any]:
-    from scenecypher.db.graph.graph_json import delta_json
-
     return {
         "version": event.version,
         **event_times(event),
-        "actor": event.actor,
-        "action": event.action,
-        "action_id": event.action_id,
-        "kind": event.kind,
+        **{name: getattr(event, name) for name in ("actor", "action", "action_id", "kind")},
         "undoes": list(event.undoes),
         **({"approved_by": event.approved_by} if event.approved_by else {}),
         "holds": holds,
-        "delta": json.loads(delta_json(event.delta)),
+        "delta": delta_document(event.delta),
     }
 
 

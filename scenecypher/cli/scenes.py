@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from scenecypher.cli.context import open_store, print_json, progress_bar, say, show, tell
+from scenecypher.cli.context import delta_document, open_store, print_json, progress_bar, say, show, tell
 from scenecypher.cli.options import AsJson, Name, ReadName, argument, option, scene_names, vocabularies
 from scenecypher.cli.scene_files import export_archive, export_vectors, write_pages
 from scenecypher.cli.table import Column, print_table
@@ -78,7 +78,7 @@ def show_tree(
     everything: Annotated[bool, option("--all", "Walls and floors too.")] = False,
 ) -> None:
     """Show rooms, furniture and things as a tree: what is where, what is held, and states in brackets."""
-    from scenecypher.db.palette import line_colour
+    from scenecypher.db.browser.style import line_colour
     from scenecypher.db.store.reference import resolve_reference
     from scenecypher.tree import SceneTree
 
@@ -154,7 +154,7 @@ def set_scene(
 ) -> None:
     """Give a scene another vocabulary, an agent if it has none, or a clock of its own. Its history goes on."""
     from scenecypher.db.graph.delta import diff
-    from scenecypher.db.store.clock import declare_time, parse_time
+    from scenecypher.db.store.history import declare_time, parse_time
     from scenecypher.importers.adjusting import with_agent
 
     if vocabulary is None and agent is None and clock is None:
@@ -233,9 +233,7 @@ def diff_scenes(
 def print_delta(delta: Delta, *, as_json: bool) -> None:
     """Print a Delta as JSON, or one line a change."""
     if as_json:
-        from scenecypher.db.graph.graph_json import delta_json
-
-        print_json(json.loads(delta_json(delta)))
+        print_json(delta_document(delta))
         return
     say("\n".join(map(change_line, delta.changes)) or "no difference")
     if len(delta) > 1:

@@ -115,8 +115,10 @@ class SessionState:
         from scenecypher.planner.vocabularies.vocabulary import macros_of, operators_of
 
         with suppress(InputError):
-            actions = {**operators_of(self.scene.vocabulary), **macros_of(self.scene.vocabulary)}
-            return {name: it.signature for name, it in actions.items()}
+            operators, macros = operators_of(self.scene.vocabulary), macros_of(self.scene.vocabulary)
+            return {it.name: it.signature for it in operators.values()} | {
+                it.name: it.signature for it in macros.values()
+            }
         return {}
 
     def node_ids(self) -> list[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scenecypher.errors import InputError, SceneCypherError, ServiceError
+from scenecypher.errors import InputError
 from scenecypher.retriever.graphrag import SceneRetriever
 from scenecypher.tools.calling import HomeTools
 
@@ -49,19 +49,10 @@ def _tool(given: HomeTools, described: dict[str, Any]) -> Tool:
     name = described["name"]
 
     def execute(**arguments: Any) -> RetrieverResult:
-        try:
-            found = given.run(name, {key: value for key, value in arguments.items() if value is not None})
-        except ServiceError:
-            raise
-        except SceneCypherError as error:
-            return _result(f"refused: {error}")
-        return _result(found.text())
+        said = given.call(name, {key: value for key, value in arguments.items() if value is not None})
+        return RetrieverResult(items=[RetrieverResultItem(content=said)])
 
     return Tool(name, described["description"], execute, _parameters(described["parameters"]))
-
-
-def _result(text: str) -> RetrieverResult:
-    return RetrieverResult(items=[RetrieverResultItem(content=text)])
 
 
 def _parameters(schema: dict[str, Any]) -> ObjectParameter:

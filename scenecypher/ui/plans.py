@@ -144,13 +144,13 @@ class PagePlans:
             options["ask"] = ask
             recorder, events = self._database.home(scene).begin_plan(instruction, **options)
             next(events)  # the run begins, and is kept
-            number = recorder.number
-            if not number:
+            begun = recorder.number
+            if not begun:
                 events.close()
                 raise InputError(f"a run in {scene} can't be kept now, and a page shows what is kept; try again")
-            self._plans[number] = PagePlan(scene, events, paused=paused)
-            self._plans[number].start()
-            return number
+            self._plans[begun] = PagePlan(scene, events, paused=paused)
+            self._plans[begun].start()
+            return begun
 
     def pace(self, number: int) -> Pace | None:
         """Return the pace of a plan that is under way; None of any other run."""

@@ -131,6 +131,14 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
         {"rooms": [{"name": "hall"}], "agent": {"location": "hall"}},
         {("agent", "INSIDE", "hall")},
     ),
+    "an agent by its word": (
+        {"rooms": ["hall"], "agent": {"robot": {"location": "hall"}}},
+        {("robot", "INSIDE", "hall")},
+    ),
+    "floors by names in a building without one": (
+        {"building": {"floors": {"ground": {"rooms": ["hall"]}}}},
+        {("ground", "INSIDE", "building"), ("hall", "INSIDE", "ground")},
+    ),
     "a building without a name": (
         {"building": {"floors": [{"id": "ground", "rooms": ["hall"]}]}},
         {("ground", "INSIDE", "building"), ("hall", "INSIDE", "ground")},
@@ -140,6 +148,18 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
                                               {"objectId": "Egg|1", "objectType": "Egg",
                                                "parentReceptacles": ["Pan|1"]}]}}]},
         {("Egg|1", "INSIDE", "Pan|1")},
+    ),
+    "a house by names": (
+        {"house": {"hall": {"table": {"state": "wet", "objects": ["mug"]}}}},
+        {("table", "INSIDE", "hall"), ("mug", "ON", "table")},
+    ),
+    "attributes of the graph as pairs": (
+        {"directed": True, "graph": [["name", "x"]], "nodes": [HALL, {"id": "mug"}], "links": [EDGE]},
+        IN,
+    ),
+    "an agent as text": (
+        {"nodes": {"room": ["hall"], "agent": "spot"}, "links": ["spot - hall"]},
+        {("spot", "INSIDE", "hall")},
     ),
     "a list of rooms": ([{"name": "hall", "objects": ["mug"]}, {"name": "attic", "objects": []}], IN),
     "a tree of children": ({"id": "hall", "children": [{"id": "mug"}]}, IN),
@@ -260,6 +280,11 @@ def test_files_with_a_mark_of_their_encoding_are_read(tmp_path: Path, encoding: 
         ('{"id_to_label": [], "objects": [{"id": 1, "class_name": "mug"}]}', "Replica's objects"),
         ('{"objects_info": {}}', "a scene of OmniGibson"),
         ('{"pddl_params": {}}', "ALFRED"),
+        (
+            '{"nodes": [{"id": "a", "type": "room"}], "edges": [{"source": ["b"], "target": "a"}]}',
+            "has no relation type",
+        ),
+        ('{"nodes": {"a": {"type": "room"}, "b": {}}, "links": {"b": "a"}}', "$.links[0]: should be a map"),
         ('{"@graph": [{"@id": "a"}]}', "JSON-LD"),
         ('[{"reference": "a1", "ambiguity": [], "scans": [{"reference": "b2"}]}]', "3RScan's list of scans"),
         ('{"directed": true, "nodes": [{"id": "a"}, {"id": "b"}], "edges": [["a", "b"]]}', "has no relation type"),
@@ -280,3 +305,12 @@ def test_gaps_in_a_graph_of_virtualhome_are_left_out(tmp_path: Path) -> None:
     assert "left out, as no finite numbers: center (1); --strict refuses such a file" in scene.notes
     with pytest.raises(DocumentError, match="should be a number, not NaN"):
         read_any(written(tmp_path, "x.json", document), strict=True)
+
+
+def test_things_by_name_with_positions_are_a_map_of_objects(tmp_path: Path) -> None:
+    things = {"mug": {"position": {"x": None, "y": 2, "z": 3}}, "pen": {"position": {"x": 1, "y": 2, "z": 3}}}
+    scene = read_any(written(tmp_path, "x.json", things))
+    assert {it.id: it.properties.get("center") for it in scene.graph.nodes.values()} == {
+        "mug": None,
+        "pen": Point(1, 2, 3),
+    }

@@ -242,7 +242,7 @@ def test_a_folder_of_hovsg_is_a_scene_with_z_up_and_vectors(tmp_path: Path) -> N
     center = mug.properties["center"]
     assert isinstance(center, Point)
     assert (center.x, center.y, center.z) == pytest.approx((1.1, -2.2, 0.9))
-    assert [(it.space.name, [row[0] for row in it.rows()]) for it in scene.vectors] == [("embedding", ["0_0_0"])]
+    assert [(it.space.name, [*it.rows]) for it in scene.vectors] == [("embedding", ["0_0_0"])]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from scenecypher.db.graph.value import Properties
 from scenecypher.errors import InputError, UnknownReference
 from scenecypher.planner.sessions.goal_text import goal_text
 from scenecypher.planner.sessions.goal_words import GoalParser
+from tests.sampling import FULL
 
 CLASSES = {"cup": ("Object", 3), "mat": ("Object", 3), "bed": ("Asset", 2), "lamp": ("Object", 1)}
 CLASSES |= {"wine glass": ("Object", 2), "hall": ("Place", 1), "den": ("Place", 1), "robot": ("Agent", 1)}
@@ -84,7 +85,9 @@ def _fact(chance: Random, names: list[str]) -> str:
     return chance.choice((f"{x} is {no}{state}", f"{x} has {no}{of}", f"{x} {no}{to}", f"{x} {no}{to}"))
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(
+    max_examples=1_000 if FULL else 100, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+)
 @given(st.integers(0, 10**9))
 def test_what_is_written_is_read_as_the_same(seed: int) -> None:
     chance = Random(seed)  # noqa: S311 - no secret

@@ -37,6 +37,7 @@ from tests.db.gate.interpreter import (
     replaced,
     split,
 )
+from tests.sampling import FULL
 
 UNLIMITED: Final = replace(Limits(), steps=1e12, text_length=100_000)
 MAX_ROWS: Final = 400
@@ -156,7 +157,11 @@ def cost_of(text: str, bounds: Bounds = HOME_BOUNDS) -> Cost | None:
         return None
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=500 if FULL else 40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 @given(queries())
 def test_no_query_takes_more_steps_than_its_bound(run: Run) -> None:
     cost = cost_of(run.returned())

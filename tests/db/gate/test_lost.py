@@ -18,12 +18,11 @@ from scenecypher.db import local
 from scenecypher.db.connect import connect
 from scenecypher.db.gate import Gate, Limits, SceneRef
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.local.home import ServerHome
+from scenecypher.db.local.config import ServerHome
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.connection import Address, Database
-from scenecypher.db.store.processes import this_process
-from scenecypher.db.store.runs import RunFacts, RunProgress, StepRow, add_steps, begin_run, find_run
+from scenecypher.db.store.runs import RunFacts, RunProgress, StepRow, add_steps, begin_run, find_run, this_process
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import CommitUnknown, DatabaseUnavailable, QueryRefused
 from scenecypher.settings import Settings
@@ -100,10 +99,17 @@ def is_restarting(settings: Settings) -> bool:
 def test_a_lost_server_is_restarted_and_each_write_done_once(
     settings: Settings, one: ProcessConnection, other: ProcessConnection
 ) -> None:
-    info = one.scene()
-    before = pid_of(settings)
+    info, another, going = one.scene(), one.scene(), threading.Event()
+
+    def wait_for_the_end() -> None:
+        going.set()
+        until(lambda: not psutil.pid_exists(before), within_s=60)
+
+    before, decide = pid_of(settings), Toggling(wait_for_the_end)
     send_unchecked(one.gate, ENDLESS, DISGUISE, TEXT, scene=SceneRef(info.key, info.name))
-    with ThreadPoolExecutor(6) as pool:
+    with ThreadPoolExecutor(7) as pool:
+        acted: Future[int] = pool.submit(toggle, other.store, another, "a", decide)
+        assert going.wait(60), "it has read, and commits when the server has ended"
         asked = pool.submit(one.ask, DISGUISE, info)
         until(lambda: is_restarting(settings), within_s=60)
         written = [pool.submit(toggle, it.store, info, f"{number}") for number, it in enumerate((one, other))]
@@ -116,6 +122,9 @@ def test_a_lost_server_is_restarted_and_each_write_done_once(
         assert read.result(timeout=300) == [[1]]
         with suppress(CommitUnknown):  # reported, and nothing was published
             assert imported.result(timeout=300).version == 0
+        assert acted.result(timeout=300) == 1
+    assert decide.seen == [(0, ("clean",)), (0, ("clean",))], "it retries both the read and the commit"
+    assert [event.action_id for event in one.store.history(another)] == ["a"], "and commits once"
     assert refused.value.code == "lost"
     assert pid_of(settings) != before
     assert not psutil.pid_exists(before)
@@ -130,27 +139,6 @@ def test_a_lost_server_is_restarted_and_each_write_done_once(
     assert refused.value.code == "lost"
     assert time.monotonic() - again < 1, "its shape is refused from then on"
     assert other.ask("RETURN 1 AS x", info) == [[1]]
-
-
-def test_a_commit_under_way_when_the_server_is_restarted_is_done_once(
-    settings: Settings, one: ProcessConnection
-) -> None:
-    """The server stops between an action's read and its commit: the action retries both, and commits once."""
-    info = one.scene()
-    going = threading.Event()
-
-    def wait_for_the_end() -> None:
-        going.set()
-        until(lambda: not psutil.pid_exists(before), within_s=60)
-
-    before, decide = pid_of(settings), Toggling(wait_for_the_end)
-    with ThreadPoolExecutor(2) as pool:
-        acted: Future[int] = pool.submit(toggle, one.store, info, "a", decide)
-        assert going.wait(60)
-        assert local.restart(settings, pid=before, is_lost=lambda: True, tell=print)
-        assert acted.result(timeout=120) == 1
-    assert decide.seen == [(0, ("clean",)), (0, ("clean",))]
-    assert [event.action_id for event in one.store.history(info)] == ["a"]
 
 
 @pytest.mark.slow

@@ -26,10 +26,11 @@ from scenecypher.db.past.facts import LEFT_OUT, NOT_KEPT
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import NOTHING, Access, Address, Database
-from scenecypher.db.store.rows import from_driver
+from scenecypher.db.store.load import from_driver
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import NothingToRedo, NothingToUndo, SceneReplaced
 from tests.db.store.test_store import fresh, small
+from tests.sampling import FULL
 from tests.strategies import KEYS, TYPES, scene_graphs
 
 AS_OF: Final[LiteralString] = """
@@ -96,7 +97,7 @@ def kept(graph: SceneGraph) -> set[tuple[str, ...]]:
     return states | {(it.source, it.type, it.target) for it in graph.relations if it.type not in LEFT_OUT}
 
 
-@settings(max_examples=20)
+@settings(max_examples=100 if FULL else 8)
 @given(
     graphs=st.lists(scene_graphs(), min_size=2, max_size=4),
     steps=st.lists(st.sampled_from(["commit", "commit", "undo", "redo", "build"]), min_size=3, max_size=7),
@@ -164,7 +165,7 @@ def test_a_node_that_comes_back_has_what_it_has_since_then(store: SceneStore, *,
         assert all(so_of(wanted.nodes[node], key) == value for (node, key), value in changed.items())
 
 
-@settings(max_examples=6, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=30 if FULL else 3, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(
     graphs=st.lists(scene_graphs(max_nodes=4, max_relations=5), min_size=3, max_size=5),
     size=st.integers(1, 3),

@@ -14,6 +14,7 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.bounds import SPARE, Bounds, Measure, TrackedBounds, bounds_of, read_bounds
 from scenecypher.db.store.load import current_bounds
 from scenecypher.db.store.scene_store import SceneStore
+from tests.sampling import FULL
 
 GRAPH = SceneGraph.of(
     [
@@ -67,7 +68,7 @@ def graphs(draw: st.DrawFn) -> SceneGraph:
     return SceneGraph.of(nodes, relations)
 
 
-@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50 if FULL else 3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(graphs(), min_size=1, max_size=3))
 def test_no_commit_outgrows_the_bounds_or_leaves_them_large(
     store: SceneStore, name: str, after: list[SceneGraph]
@@ -83,7 +84,7 @@ def test_no_commit_outgrows_the_bounds_or_leaves_them_large(
             assert all(number <= 2 * exact.of(measure).get(key, 0) + SPARE for key, number in known.of(measure).items())
 
 
-@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50 if FULL else 3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(graphs(), st.booleans()), min_size=4, max_size=6))
 def test_no_commit_of_two_writers_outgrows_the_bounds(
     store: SceneStore, name: str, after: list[tuple[SceneGraph, bool]]

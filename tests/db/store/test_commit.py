@@ -37,6 +37,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.stored_form import count_members, take_step
 from scenecypher.errors import ConflictError, InputError, RejectedError, SceneCypherError, SceneReplaced
 from tests.db.store.test_store import fresh, odd, small
+from tests.sampling import FULL
 from tests.strategies import scene_graphs
 
 
@@ -51,7 +52,7 @@ def name(store: SceneStore) -> str:
     return chosen
 
 
-@settings(max_examples=25)
+@settings(max_examples=100 if FULL else 10)
 @given(before=scene_graphs(), after=scene_graphs())
 def test_committing_a_delta_equals_applying_it_in_memory(
     store: SceneStore, before: SceneGraph, after: SceneGraph

@@ -17,6 +17,7 @@ from scenecypher.db.schema import Declared
 from scenecypher.db.store import map_update
 from scenecypher.db.store.map_update import MapUpdater, bring_in
 from scenecypher.db.store.scene_store import SceneStore
+from tests.sampling import FULL
 from tests.strategies import KEYS, TYPES, scene_graphs
 
 ROOMS = (Node("R(0)", "Place", "R(0)", "room"), Node("R(1)", "Place", "R(1)", "room"))
@@ -103,7 +104,9 @@ def test_a_large_change_is_several_commits(store: SceneStore, name: str, monkeyp
     assert store.load(name).graph == SceneGraph.of([ROOMS[0], dark, *cups], other.relations)
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=100 if FULL else 6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(st.tuples(scene_graphs(max_nodes=4), st.booleans()), min_size=2, max_size=5))
 def test_successive_maps_equal_the_last_apart_from_what_people_declared(
     store: SceneStore, steps: list[tuple[SceneGraph, bool]]

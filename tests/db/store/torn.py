@@ -150,7 +150,8 @@ def measure(address: Address, *, reads: int, seconds: float, marked: bool = True
 
     Ends after `reads` reads between equal versions, or `seconds` after the first.
     """
-    context = get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload([__name__])
     with Database(address) as database, measured_scenes(database) as refs:
         stop, results, progress = context.Event(), context.Queue(), context.Value("q", 0)
         common = (address, stop, results)

@@ -8,6 +8,7 @@ import pytest
 
 from scenecypher.evaluation.eai.pddl import (
     PddlAction,
+    expression_text,
     match_predicates,
     matching_brackets,
     parse_actions,
@@ -77,10 +78,10 @@ def test_unreadable_text_has_no_predicates(text: str) -> None:
     assert match_predicates(text, "(and (a ?x))") is None
 
 
-def test_every_gold_expression_is_read_and_agrees_with_itself() -> None:
+def test_every_gold_expression_is_read_and_written_and_agrees_with_itself() -> None:
     for action in gold_actions().values():
         for text in (action.precondition, action.effect):
-            assert parse_expression(text)
+            assert parse_expression(expression_text(parse_expression(text))) == parse_expression(text)
             assert names(text, text)[1:] == (set(), set())
 
 
@@ -130,6 +131,15 @@ def test_gold_actions_have_a_plan_and_broken_ones_do_not() -> None:
     assert has_plan.cache_info().misses == asked + 1
     never = PddlAction("switch_on", "(?char - character ?obj - object)", "(and (on ?obj))", "(on ?obj)")
     assert not has_a_plan({"switch_on": never})
+
+
+def test_unbound_variables_are_left_out_as_in_the_original() -> None:
+    effect = "(and (switched ?obj) (not (on ?it)) (forall (?it - object) (not (off ?it))))".replace("switched", "on")
+    action = PddlAction("switch_on", "(?char - character ?obj - object)", "()", effect)
+    domain, wanted = complete_domain({"switch_on": action}, problem(TASK))
+    assert "(:constants character - character" in " ".join(domain.split())
+    assert "(:objects)" in wanted
+    assert ":effect (and (on ?obj) (and ) (forall (?it - object) (not (off ?it))))" in domain
 
 
 def test_actions_may_name_the_problems_objects_as_in_the_original() -> None:

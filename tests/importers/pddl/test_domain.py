@@ -26,7 +26,7 @@ from scenecypher.importers.pddl.domain_data import (
 from scenecypher.importers.pddl.problem import read_problem
 from scenecypher.importers.pddl.syntax import parse_pddl, read_pddl_file
 from scenecypher.planner.actions.operator import AGENT
-from scenecypher.planner.vocabularies.own import operators_of_domain
+from scenecypher.planner.vocabularies.own_actions import operators_of_domain
 from tests.importers.pddl.instances import DATA, DOMAINS
 
 DOMAIN = """\
@@ -175,7 +175,6 @@ def test_forms_are_read_as_they_are_written(text: str) -> None:
         ("[predicate]", "no field that is known here"),
         ('[predicates]\nat = ["INSIDE", "ON"]', "no single form"),
         ('[predicates]\nat = "INSIDE ON"', "no single form"),
-        ('[predicates]\nat = "INSIDE"\nin = "INSIDE"', "which is at already"),
         ('[types]\nroom = "INSIDE"', "no form of a type"),
         ("at = INSIDE", "no valid TOML"),
     ],
@@ -185,6 +184,13 @@ def test_a_bad_mapping_is_refused(tmp_path: Path, text: str, cause: str) -> None
     with pytest.raises(DocumentError) as refused:
         read_mapping(tmp_path / "mapping.toml")
     assert cause in str(refused.value)
+
+
+def test_a_mapping_of_two_predicates_to_one_fact_is_refused() -> None:
+    text = DOMAIN.replace("(hand-empty)", "(hand-empty) (in ?c - cup ?r - room)", 1)
+    inside = FactForm("relation", "INSIDE")
+    with pytest.raises(DocumentError, match=r"in is stored as INSIDE, as at is; map one of them otherwise"):
+        read_domain(parse_pddl(text, "domain", file="tiny.pddl"), DomainMapping({"at": inside, "in": inside}))
 
 
 def test_a_mapping_of_what_the_domain_lacks_is_refused() -> None:

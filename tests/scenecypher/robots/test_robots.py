@@ -34,11 +34,9 @@ from scenecypher.planner.perception.naming import KnownNode, known_node_reader
 from scenecypher.planner.rules.house import add_rule
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.planner.worlds.belief_simulator import BeliefSimulator
+from scenecypher.robots.doors import HttpDoor, RosDoor, door_to
 from scenecypher.robots.environment import RobotEnvironment
-from scenecypher.robots.http import HttpDoor
-from scenecypher.robots.link import Door, RobotGone, RobotLink, Timing, Verb, door_to
-from scenecypher.robots.messages import Action, State
-from scenecypher.robots.ros import RosDoor
+from scenecypher.robots.link import Action, Door, RobotGone, RobotLink, State, Timing, Verb
 from tests.db.store.test_store import fresh
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.rules.homes import HOME
@@ -48,7 +46,7 @@ from tests.scenecypher.robots.simulated import REFERENCE, bad_handler
 
 OPENAPI: Final = json.loads((ROOT / "scenecypher/robots/openapi.json").read_text("utf-8"))
 QUICK: Final = Timing(repeat_s=0.02, request_s=1.0, action_s=60.0, silence_s=20.0)
-IMPATIENT: Final = Timing(repeat_s=0.05, request_s=0.4, action_s=60.0, silence_s=1.0)
+IMPATIENT: Final = Timing(repeat_s=0.05, request_s=0.3, action_s=60.0, silence_s=0.5)
 WAYS: Final = ("http", "ros")
 
 
@@ -253,14 +251,14 @@ def test_a_robot_that_speaks_badly_counts_as_gone_and_what_it_said_is_told(
     began = time.monotonic()
     with (
         http_speaker(speak) as url,
-        pytest.raises(RobotGone, match=rf"nothing was heard of the robot for 1 s \(.*{told}.*; see to it"),
+        pytest.raises(RobotGone, match=rf"nothing was heard of the robot for 0\.5 s \(.*{told}.*; see to it"),
     ):
         RobotLink(door_to(url), IMPATIENT).ask("act", "grab", action_id="a")
     assert time.monotonic() - began < 3
 
 
 def test_a_body_without_an_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scenecypher.robots.http.MAX_BYTES", 1_000)
+    monkeypatch.setattr("scenecypher.robots.doors.MAX_BYTES", 1_000)
     with http_speaker(says(b" " * 5_000)) as url, pytest.raises(RobotGone, match="with 200 and 1,001 bytes"):
         RobotLink(door_to(url), IMPATIENT).ask("act", "grab")
 
@@ -308,7 +306,7 @@ def test_a_robot_whose_server_fails_for_a_while_does_the_action_once() -> None:
         ([{"op": "action_result", "values": {"state": "", "boot": ""}}], "it sent .*boot"),
         ([{"op": "action_result", "values": {"state": "done", "boot": "b", "view": "{"}}], "it sent .*Expecting"),
         ([{"op": "action_result", "id": "other", "values": {"state": "done", "boot": "b"}}], "nothing was heard"),
-        ([], "nothing was heard of the robot for 1 s .*timed out"),
+        ([], r"nothing was heard of the robot for 0\.5 s .*timed out"),
     ],
     ids=["garbage", "others", "status", "failed", "word", "aborted", "view", "late", "never"],
 )
@@ -360,7 +358,7 @@ def test_a_result_that_comes_twice_or_late_counts_for_its_own_goal_alone() -> No
     "url", ["http://127.0.0.1:9", "ws://127.0.0.1:9", "http://a..b:7070", "ws://no.such.host.invalid"]
 )
 def test_a_robot_that_is_not_there_counts_as_gone(url: str) -> None:
-    with pytest.raises(RobotGone, match=rf"nothing was heard of the robot for 1 s \(.*{re.escape(url)}"):
+    with pytest.raises(RobotGone, match=rf"nothing was heard of the robot for 0\.5 s \(.*{re.escape(url)}"):
         RobotLink(door_to(url), IMPATIENT).ask("act", "grab")
 
 
