@@ -151,13 +151,11 @@ def _argument(text: str, parser: GoalParser) -> tuple[str, c.Condition]:
     thing = found["thing"].strip()
     class_ = parser.class_named(thing)
     variable = found["name"] or name_for(f"one {class_ or thing}")
-    if class_ is not None:
-        return variable, c.HasClass(variable, class_)
-    if thing.lower() == ANYTHING:
+    if class_ is None and thing.lower() == ANYTHING:
         return variable, c.Same(variable, variable)
-    if thing in parser.graph.nodes:
+    if class_ is None and thing in parser.graph.nodes:
         return variable, c.Same(variable, c.Id(thing))
-    return variable, c.HasClass(variable, one_of("class", thing, parser.classes))
+    return variable, c.HasClass(variable, class_ or one_of("class", thing, parser.classes))
 
 
 def _renamed(condition: c.Condition) -> c.Condition:

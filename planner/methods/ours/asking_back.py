@@ -141,20 +141,15 @@ def _line(found: Candidates, layout: SceneLayout) -> str:
 
 
 def by_description(nodes: Iterable[str], layout: SceneLayout) -> dict[str, list[str]]:
-    """Return nodes by what tells them from others of their classes."""
+    """Return nodes by what tells them from others of their classes: room, what they are in or on, states and colour."""
     alike: dict[str, list[str]] = {}
     for node in nodes:
-        alike.setdefault(described(node, layout), []).append(node)
+        found, holder = layout.graph.nodes[node], layout.holder(node)
+        places = [f"{word} {it}" for word, it in layout.supports(node)] + ([f"held by {holder}"] if holder else [])
+        traits = [str(found.properties[name]) for name in TRAITS if name in found.properties]
+        told = ", ".join((f"in {layout.room_of(node) or 'no known room'}", *places, *found.states, *traits))
+        alike.setdefault(told, []).append(node)
     return alike
-
-
-def described(node: str, layout: SceneLayout) -> str:
-    """Return what tells a node from others of its class: its room, what it is in or on, states and colour."""
-    found = layout.graph.nodes[node]
-    holder = layout.holder(node)
-    places = [f"{word} {it}" for word, it in layout.supports(node)] + ([f"held by {holder}"] if holder else [])
-    traits = [str(found.properties[name]) for name in TRAITS if name in found.properties]
-    return ", ".join((f"in {layout.room_of(node) or 'no known room'}", *places, *found.states, *traits))
 
 
 def _listed(nodes: Sequence[str]) -> str:
@@ -253,9 +248,8 @@ def _among(goal: c.Exists | c.AtLeast, picked: Sequence[Sequence[str]], count: i
 
 def _groups(found: Candidates, layout: SceneLayout, *, alone: bool) -> Mapping[str, tuple[str, ...]]:
     """Return the candidates of which the goal does not hold yet by what tells them apart, or each `alone`."""
-    grouped = [(nodes, words) for words, nodes in by_description(found.left, layout).items()]
-    told = [([it], described(it, layout)) for it in found.left] if alone else grouped
-    shown = {f"{', '.join(nodes)}: {words}": tuple(nodes) for nodes, words in told}
+    told = [by_description(it, layout).items() for it in ([[it] for it in found.left] if alone else [found.left])]
+    shown = {f"{', '.join(nodes)}: {words}": tuple(nodes) for group in told for words, nodes in group}
     if len(shown) <= MAX_CHOICES:
         return shown
     first = [*shown][: MAX_CHOICES - 1]

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+import scenecypher.planner.methods.ours.asking_back as back
 from scenecypher.chat.model import Message, Model, Reply, Request, Usage
 from scenecypher.chat.structured_reply import ask_for
 from scenecypher.db.condition import Condition, condition_document, condition_from_document, explain
@@ -24,15 +25,6 @@ from scenecypher.db.store.history import Event
 from scenecypher.errors import InputError, ReplyRejected, SceneCypherError, UnknownReference
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.ruled import AskBack
-from scenecypher.planner.methods.ours.asking_back import (
-    after_answer,
-    asked,
-    is_begun,
-    is_told_apart,
-    lost_classes,
-    match_words,
-    unclear,
-)
 from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples
 from scenecypher.planner.methods.ours.symbolic import Symbolic
 from scenecypher.planner.prompts.terms import as_lines, class_lists, colors, states_given
@@ -129,7 +121,7 @@ class GoalThenPlan:
         return (told_end(decision, stated, memory) if isinstance(decision, Done) else decision), usage
 
     def _plan(self, goal: Condition) -> PlanResult:
-        lost = lost_classes(goal, self._asker.read_all(), self._asker.vocabulary)
+        lost = back.lost_classes(goal, self._asker.read_all(), self._asker.vocabulary)
         if lost:
             why = f"nobody knows where to find {' and '.join(lost)}: the method explore-then-plan looks for it"
             return PlanResult(None, why, nodes=0, seconds=0.0)
@@ -164,9 +156,9 @@ class GoalAsker:
 
     def asked_back(self, stated: StatedGoal, memory: Memory) -> Decision | None:
         """Return the question what is meant, or the goal with what was answered; None if nothing is open."""
-        if self.asking == "never" or is_begun(memory):
+        if self.asking == "never" or back.is_begun(memory):
             return None
-        found = after_answer(stated.goal, memory)
+        found = back.after_answer(stated.goal, memory)
         if found is None or isinstance(found, AskBack):
             return found or self._unclear(stated.goal, self.read_all(), memory)
         return StatedGoal(found, stated.matches).thought()
@@ -174,8 +166,8 @@ class GoalAsker:
     def _unclear(self, goal: Condition, graph: SceneGraph, memory: Memory) -> AskBack | None:
         if self.asking == "never":
             return None
-        but, said = {it.about for it, _ in asked(memory)}, memory.instruction
-        return unclear(goal, graph, self.vocabulary, said, always=self.asking == "always", but=but)
+        but, said = {it.about for it, _ in back.asked(memory)}, memory.instruction
+        return back.unclear(goal, graph, self.vocabulary, said, always=self.asking == "always", but=but)
 
     def _unknown(self, error: UnknownReference, graph: SceneGraph, memory: Memory) -> AskBack | None:
         """Return the question for what a word of the instruction stands that names nothing here, nor anything near."""
@@ -183,7 +175,7 @@ class GoalAsker:
         if self.asking == "never" or not is_name or self.meaning.nearest(error.word, (*graph.by_class,)):
             return None
         question = AskBack(f"There is no {error.word} here: what is meant?")
-        return None if question in dict(asked(memory)) else question
+        return None if question in dict(back.asked(memory)) else question
 
     def ask(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the goal as a thought, or the end if none is stated, and the tokens of all replies.
@@ -191,10 +183,9 @@ class GoalAsker:
         Raises ReplyRejected after three unusable ones.
         """
         occurring, counting = self.occurring(), _CountingModel(self.model)
-        answers = (f"A person was asked: {it.question} The answer: {answer}." for it, answer in asked(memory))
+        answers = (f"A person was asked: {it.question} The answer: {answer}." for it, answer in back.asked(memory))
         types = tuple(pattern.type for pattern in occurring.patterns)
-        graph, elsewhere = self.read_all(), self.elsewhere
-        parser = GoalParser(graph, self.vocabulary, types, self.events, elsewhere=elsewhere)
+        parser = GoalParser(self.read_all(), self.vocabulary, types, self.events, elsewhere=self.elsewhere)
         messages = [
             Message("system", _system(occurring, states_given(operators_of(self.vocabulary)), memory.schema)),
             Message("user", "\n".join((f"Instruction: {memory.instruction}", *answers))),
@@ -237,7 +228,7 @@ class GoalAsker:
             if question := self._unknown(error, parser.graph, memory):
                 return question
             raise
-        matches, is_notable = match_words(goal, parser.graph, self.vocabulary)
+        matches, is_notable = back.match_words(goal, parser.graph, self.vocabulary)
         return StatedGoal(goal, matches if is_notable else "")
 
     def _explained(self, error: SceneCypherError) -> str:
@@ -251,9 +242,9 @@ class GoalAsker:
         if not isinstance(stated, StatedGoal):
             return ""
         question = self._unclear(stated.goal, parser.graph, memory)
-        if question is not None and not is_told_apart(memory.instruction, question, stated.goal):
+        if question is not None and not back.is_told_apart(memory.instruction, question, stated.goal):
             return ""
-        is_lost = lost_classes(stated.goal, parser.graph, self.vocabulary)
+        is_lost = back.lost_classes(stated.goal, parser.graph, self.vocabulary)
         if why := "" if is_lost else self.why_unreachable(stated.goal):
             return UNREACHABLE.format(why=why)
         matches = "\n".join((stated.matches, *self._meant(stated.goal, occurring)))
