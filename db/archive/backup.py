@@ -19,9 +19,8 @@ from scenecypher.db.graph.vectors import single
 from scenecypher.db.store.catalog import SceneInfo, info_of, list_scenes, lookup_scene, scene_of
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.consistent_read import consistent_transaction
-from scenecypher.db.store.load import LOAD_NODES, LOADED_PER_SECOND, SCENE
+from scenecypher.db.store.load import LOAD_NODES, LOADED_PER_SECOND, SCENE, node_of
 from scenecypher.db.store.publish import Progress
-from scenecypher.db.store.rows import node_of
 from scenecypher.db.store.stored_form import FORM
 from scenecypher.errors import SceneReplaced
 from scenecypher.files import new_file
@@ -114,7 +113,10 @@ def _lines(tx: ManagedTransaction, info: SceneInfo) -> Iterator[Any]:
     record = tx.run(SCENE, key=info.key).single()
     if record is None:
         raise SceneReplaced(info.name)
-    yield _scene_line(record["scene"])
+    stored = record["scene"]
+    facts = {name: value for name, value in stored.items() if name not in NOT_ARCHIVED}
+    world, origin, successor = (stored.get(name) for name in ("world", "copied_from", "replaced_by"))
+    yield SceneLine(stored["key"], info_of(stored).name, stored["status"], world, origin, successor, facts)
     for labels, values, to in tx.run(LOAD_NODES, key=info.key):
         yield node_line(node_of(labels, values), map(tuple, to))
     for label, kind in RECORDS.items():
@@ -123,9 +125,3 @@ def _lines(tx: ManagedTransaction, info: SceneInfo) -> Iterator[Any]:
             if label == VECTOR:
                 values["vector"] = b64encode(single(values.pop("values")).tobytes()).decode()
             yield RecordLine(label, values)
-
-
-def _scene_line(stored: dict[str, Any]) -> SceneLine:
-    facts = {name: value for name, value in stored.items() if name not in NOT_ARCHIVED}
-    world, origin, successor = (stored.get(name) for name in ("world", "copied_from", "replaced_by"))
-    return SceneLine(stored["key"], info_of(stored).name, stored["status"], world, origin, successor, facts)

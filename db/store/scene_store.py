@@ -404,7 +404,8 @@ class SceneStore:
     def _leased(self, origin: str, make: Callable[[], SceneInfo]) -> Iterator[SceneInfo]:
         """Lease a free copy of `origin`, or one that is made now."""
         copy = lease.acquire(self.database, origin, timeout_s=self._commit_timeout_s) or make()
-        version = self._reset_if_changed(copy)
+        # An earlier worker may have died during its lease; what it did is none of the past that the next one sees.
+        version = copy.base if copy.version == copy.base else self.reset_and_rebase(copy)
         try:
             yield replace(copy, version=version)
         finally:
@@ -413,13 +414,6 @@ class SceneStore:
             of = origin.rpartition("@")[0]
             for key in lease.give_up_idle(self.database, f"{of}@", keep=lease.FREE_COPIES):
                 publish.delete_generation(self.database, key)
-
-    def _reset_if_changed(self, copy: SceneInfo) -> int:
-        """Reset a copy as just found: an earlier worker may have died during its lease.
-
-        What that one did is none of the past that the next worker sees.
-        """
-        return copy.base if copy.version == copy.base else self.reset_and_rebase(copy)
 
     def _commit_revert(
         self, scene: SceneInfo, revert: Revert, *, kind: str, actor: str, approved_by: str = ""
