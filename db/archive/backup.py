@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from neo4j import ManagedTransaction
 from scenecypher.db.archive.file import LINES_PER_NOTE, NODES, RELATIONS, ArchiveWriter, SceneWriter
 from scenecypher.db.archive.lines import Header, RecordLine, SceneLine, node_line
 from scenecypher.db.archive.records import NOT_ARCHIVED, RECORDS, VECTOR
-from scenecypher.db.graph.vectors import vector_text
+from scenecypher.db.graph.vectors import single
 from scenecypher.db.store.catalog import SceneInfo, info_of, list_scenes, lookup_scene, scene_of
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.consistent_read import consistent_transaction
@@ -122,5 +123,5 @@ def _lines(tx: ManagedTransaction, info: SceneInfo) -> Iterator[Any]:
         for row in tx.run(kind.read, key=info.key):
             values = {name: value for name, value in row["values"].items() if name != "scene"}
             if label == VECTOR:
-                values["vector"] = vector_text(values.pop("values"))
+                values["vector"] = b64encode(single(values.pop("values")).tobytes()).decode()
             yield RecordLine(label, values)

@@ -26,9 +26,9 @@ from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.history import declare_time
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError, RuleBroken
+from scenecypher.planner.actions.ruled import actions_and_rules
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.prompts.past import actions_and_rules
 from scenecypher.planner.rules.house import add_rule, contradictions, remove_rule
 from scenecypher.planner.symbolic.plan import planning_state
 from scenecypher.planner.symbolic.reachable import forbidding
