@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from array import array
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from time import perf_counter
@@ -14,10 +14,10 @@ from uuid import uuid4
 
 from benchmarks.comparison import Measurement, median_ms
 from benchmarks.home import make_home
-from scenecypher.chat.embeddings import WORDS_MODEL, encoders_of, local_words
+from scenecypher.chat.embeddings import WORDS_MODEL, encoder_of, local_words
 from scenecypher.db.gate import Gate, Limits, SceneRef
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.vectors import Row, checked_vectors
+from scenecypher.db.graph.vectors import checked_vectors, single
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers import homes
@@ -68,14 +68,11 @@ def rankings(store: SceneStore, home: ImportedScene, shown: dict[str, str]) -> d
     embed = local_words()
     assert embed is not None
 
-    def rows() -> Iterator[Row]:
-        for it in home.graph.nodes.values():
-            if it.class_ in shown:
-                yield it.id, array("f", embed([shown[it.class_]])[0])
-
+    things = [it for it in home.graph.nodes.values() if it.class_ in shown]
+    rows = ((it.id, embed([shown[it.class_]])[0]) for it in things)
     made = checked_vectors("made", WORDS_MODEL, rows, home.graph.nodes)
     of_classes = Adjustment(vectors=WORDS_MODEL)(home).vectors
-    gate = Gate(store.database, encoders=encoders_of(Settings()))
+    gate = Gate(store.database, encoders=partial(encoder_of, Settings()))
 
     def by_gate(vectors: tuple[Any, ...]) -> Ranking:
         name = f"bench/looks-{uuid4().hex}"
@@ -93,11 +90,8 @@ def rankings(store: SceneStore, home: ImportedScene, shown: dict[str, str]) -> d
 
 def _timed(database: Database, store: SceneStore, size: int) -> Iterator[Measurement]:
     graph, random = make_home(size, relations=2 * size), Random(0)  # noqa: S311  no secret
-    pool = [array("f", (random.gauss(0, 1) for _ in range(NUMBERS))) for _ in range(100)]
-
-    def rows() -> Iterator[Row]:
-        yield from ((node_id, pool[place % len(pool)]) for place, node_id in enumerate(graph.nodes))
-
+    pool = [single([random.gauss(0, 1) for _ in range(NUMBERS)]) for _ in range(100)]
+    rows = ((node_id, pool[place % len(pool)]) for place, node_id in enumerate(graph.nodes))
     begun, name = perf_counter(), f"bench/looks-{uuid4().hex}"
     store.put(ImportedScene(name, graph, vectors=(checked_vectors("clip", "random", rows, graph.nodes),)))
     took, what = 1_000 * (perf_counter() - begun), f"{size:,} nodes and vectors of {NUMBERS:,} (20 ms each)"
@@ -107,7 +101,7 @@ def _timed(database: Database, store: SceneStore, size: int) -> Iterator[Measure
         took = 1_000 * (perf_counter() - begun)
         yield Measurement(f"looks: import and index of {what}", took, 20.0 * size, 1.0)
     limits = Limits(seconds=MOST_S)
-    gate = Gate(database, limits=limits, encoders=lambda _: lambda texts: [pool[0] for _ in texts])
+    gate = Gate(database, limits=limits, encoders=lambda _: lambda texts: [pool[0].tolist() for _ in texts])
     scene = SceneRef.of(store.find(name))
     took = median_ms(lambda: gate.run(NEAREST, scene), rounds=5, warm_up=3)
     yield Measurement(f"looks: the 5 nearest of {size:,} nodes (10 s)", took, 1_000 * MOST_S, 1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from functools import cache
 from importlib.util import find_spec
@@ -19,15 +19,11 @@ WORDS_MODEL: Final = "wordllama"
 """The model that a scene names whose vectors are those of words."""
 
 
-def encoders_of(settings: Settings) -> Callable[[str], Embed | None]:
-    """Return what gives, by a model's name, what makes vectors as it does: the service for its model, and of words."""
-
-    def encoder(model: str) -> Embed | None:
-        if model and model == settings.embedding_model:
-            return _service(settings, model)
-        return local_words() if model == WORDS_MODEL else clip_words(model)
-
-    return encoder
+def encoder_of(settings: Settings, model: str) -> Embed | None:
+    """Return what makes vectors as a model does: the service for the configured one, else here; None for another."""
+    if model and model == settings.embedding_model:
+        return _service(settings, model)
+    return local_words() if model == WORDS_MODEL else clip_words(model)
 
 
 @cache
@@ -43,22 +39,23 @@ def clip_words(model: str) -> Embed | None:
 
     name, _, chosen = model.partition("/")
     known = open_clip.list_pretrained_tags_by_model(name)
-    if not known or (chosen and chosen not in known):
+    if not known or chosen not in {"", *known}:
         return None
 
     @cache
-    def loaded() -> Callable[[list[str]], Any]:
+    def loaded() -> Any:
         try:
-            clip = (
-                open_clip.create_model(name, pretrained=chosen or known[0]).eval().requires_grad_(requires_grad=False)
-            )
-            tokenize = open_clip.get_tokenizer(name)
+            clip = open_clip.create_model(name, pretrained=chosen or known[0])
+            return clip.eval().requires_grad_(requires_grad=False), open_clip.get_tokenizer(name)
         except (OSError, RuntimeError) as error:
             why = f"the weights of {model} can't be loaded ({str(error)[:300]})"
             raise ModelUnavailable(f"{why}; see that they can be fetched, or use a service") from error
-        return lambda texts: clip.encode_text(tokenize(texts))
 
-    return lambda texts: [[float(number) for number in row] for row in loaded()([*texts]).tolist()]
+    def embed(texts: Sequence[str]) -> Sequence[Vector]:
+        clip, tokenize = loaded()
+        return [*clip.encode_text(tokenize([*texts])).tolist()]
+
+    return embed
 
 
 def local_words() -> Embed | None:
@@ -68,9 +65,7 @@ def local_words() -> Embed | None:
 
 def vectors_of(settings: Settings) -> Embed | None:
     """Return the configured vectors: of the embeddings service if one is named, else `wordllama`'s, or none."""
-    if settings.embedding_model is not None:
-        return _service(settings, settings.embedding_model)
-    return local_words()
+    return encoder_of(settings, settings.embedding_model or WORDS_MODEL)
 
 
 @cache

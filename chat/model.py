@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, Protocol, TypeVar
 
+from scenecypher.chat.clean import clean_reply
 from scenecypher.db.telemetry import measure, span, timed
-from scenecypher.errors import InputError
+from scenecypher.errors import InputError, ReplyRejected
 
+T = TypeVar("T")
 MessageRole = Literal["system", "user", "assistant"]
 ReplySource = Literal["live", "recorded", "scripted"]
 Finish = Literal["stop", "length", "refusal", "tool_call", "filtered"]
@@ -185,3 +187,38 @@ def _request_attributes(request: Request) -> dict[str, str | int | float | bool 
         "gen_ai.request.seed": request.seed,
         "gen_ai.request.max_tokens": request.max_tokens,
     }
+
+
+def ask_until(
+    model: Model,
+    request: Request,
+    read: Callable[[Reply], T],
+    *,
+    spent: Usage | None = None,
+    attempts: int = 3,
+    complaint: str = "That reply can't be used: {}.",
+    echoed: int = 6_000,
+) -> tuple[T, Usage]:
+    """Ask until `read` takes the reply, sending back why it rejects one after so many `echoed` characters of it.
+
+    Returns the value and the tokens of all attempts, with those `spent` before. Raises ReplyRejected, with the last
+    reply and the tokens, after `attempts` rejected replies.
+    """
+    usage = spent or Usage()
+    for attempt in range(1, attempts + 1):
+        reply = model.reply(request)
+        usage += reply.usage
+        try:
+            return read(reply), usage
+        except ReplyRejected as rejected:
+            if attempt == attempts:
+                raise ReplyRejected(
+                    str(rejected),
+                    reply=reply.text,
+                    prompt_tokens=usage.prompt_tokens,
+                    completion_tokens=usage.completion_tokens,
+                ) from rejected
+            echo = Message("assistant", clean_reply(reply.text)[:echoed] or "(no text)")
+            again = (*request.messages, echo, Message("user", complaint.format(rejected)))
+            request = replace(request, messages=again)
+    raise AssertionError

@@ -10,13 +10,15 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from scenecypher.chat.clean import clean_reply, json_values
-from scenecypher.chat.model import SEED, Message, Model, Reply, Request, Usage
+from scenecypher.chat.model import SEED, Message, Model, Reply, Request, Usage, ask_until
 from scenecypher.errors import ReplyRejected
 
 Form = TypeVar("Form", bound=BaseModel)
 
 _SHOWN_MISTAKES: Final = 5
-_ECHO_CHARACTERS: Final = 4_000
+_MISFIT: Final = (
+    "That reply can't be used: {}. Reply again with one JSON object that fits the schema, and nothing else."
+)
 _DROPPED: Final = frozenset({"title", "default", "discriminator"})
 _RENAMED: Final = {"oneOf": "anyOf"}
 _NAMED_SCHEMAS: Final = frozenset({"properties", "$defs"})
@@ -40,23 +42,18 @@ def ask_for(
     least 1) replies that don't fit, and ModelUnavailable as the model does.
     """
     plain = asked if isinstance(asked, Request) else Request(tuple(asked), seed=SEED)
-    request, usage = replace(plain, schema=schema_of(form)), Usage()
-    for attempt in range(1, attempts + 1):
-        reply = model.reply(request)
-        usage += reply.usage
-        value, mistake = _read(reply, form)
-        if value is not None:
-            return value, usage
-        if attempt < attempts:
-            request = _retry_request(request, reply, mistake)
-    title = form.model_config.get("title") or form.__name__
-    raise ReplyRejected(
-        f"the reply does not have the form of {title}, after {_times(attempts)}: {mistake}; "
-        "answer with one JSON object of that form",
-        reply=reply.text,
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
-    )
+    request = replace(plain, schema=schema_of(form))
+    try:
+        return ask_until(model, request, lambda it: _read(it, form), attempts=attempts, complaint=_MISFIT, echoed=4_000)
+    except ReplyRejected as rejected:
+        title = form.model_config.get("title") or form.__name__
+        raise ReplyRejected(
+            f"the reply does not have the form of {title}, after {_times(attempts)}: {rejected}; "
+            "answer with one JSON object of that form",
+            reply=rejected.reply,
+            prompt_tokens=rejected.prompt_tokens,
+            completion_tokens=rejected.completion_tokens,
+        ) from None
 
 
 @lru_cache(maxsize=256)
@@ -85,17 +82,20 @@ def _strict_value(keyword: str, value: Any) -> Any:
     return _strict(value) if keyword in _SCHEMAS and isinstance(value, Mapping) else value
 
 
-def _read(reply: Reply, form: type[Form]) -> tuple[Form | None, str]:
-    """Return the first value in the reply that fits, searching from its end, else the mistakes of the likeliest one."""
+def _read(reply: Reply, form: type[Form]) -> Form:
+    """Return the first value in the reply that fits, searching from its end.
+
+    Raises ReplyRejected with the mistakes of the likeliest one.
+    """
     mistakes = []
     for text in json_values(reply.text) or (clean_reply(reply.text),):
         try:
-            return form.model_validate_json(text), ""
+            return form.model_validate_json(text)
         except ValidationError as error:
             mistakes.append(_words(error))
     finish = _FINISHES.get(reply.finish)
     said = mistakes[0] if reply.text.strip() else "it is empty"
-    return None, f"{said}; {finish}" if finish else said
+    raise ReplyRejected(f"{said}; {finish}" if finish else said)
 
 
 def _times(attempts: int) -> str:
@@ -111,11 +111,3 @@ def _words(error: ValidationError) -> str:
 
 def _path(place: Sequence[int | str]) -> str:
     return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
-
-
-def _retry_request(request: Request, reply: Reply, mistake: str) -> Request:
-    echo = clean_reply(reply.text)[:_ECHO_CHARACTERS] or "(no text)"
-    complaint = (
-        f"That reply can't be used: {mistake}. Reply again with one JSON object that fits the schema, and nothing else."
-    )
-    return replace(request, messages=(*request.messages, Message("assistant", echo), Message("user", complaint)))

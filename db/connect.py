@@ -56,22 +56,15 @@ def address_of(settings: Settings, *, tell: Callable[[str], None]) -> Address:
 
 
 def _opened(settings: Settings, tell: Callable[[str], None]) -> Database:
-    if settings.neo4j_uri is not None:
-        return _database(address_of(settings, tell=tell), settings, slots=SLOTS_ELSEWHERE)
-    server = start(settings, tell=tell)
-    supervisor = Supervisor(settings, server, tell=tell)
-    return _database(_address(server), settings, slots=local_slots(), supervisor=supervisor)
-
-
-def _database(address: Address, settings: Settings, *, slots: int, supervisor: Supervisor | None = None) -> Database:
+    server = start(settings, tell=tell) if settings.neo4j_uri is None else None
     return Database(
-        address,
+        _address(server) if server else address_of(settings, tell=tell),
         connect_timeout_s=settings.connect_timeout_s,
         retry_s=settings.retry_s,
         read_timeout_s=settings.read_timeout_s,
         commit_timeout_s=settings.commit_timeout_s,
-        slots=settings.query_slots or slots,
-        supervisor=supervisor,
+        slots=settings.query_slots or (local_slots() if server else SLOTS_ELSEWHERE),
+        supervisor=Supervisor(settings, server, tell=tell) if server else None,
     )
 
 

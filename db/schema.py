@@ -187,15 +187,12 @@ class VectorSpace:
 
     def __post_init__(self) -> None:
         _check_name(self.name, PROPERTY_NAME, "vectors", "lower_snake_case")
+        is_number = type(self.dimension) is int and type(self.indexed) is bool
+        if not is_number or not 0 < self.dimension <= MAX_DIMENSION:
+            dimension = short_repr(self.dimension)
+            raise InputError(f"{self.name} of {dimension} numbers can't be stored: give 1 to {MAX_DIMENSION:,}")
         if not isinstance(self.model, str) or not self.model.isprintable() or len(self.model) > MODEL_LENGTH:
-            msg = f"{short_repr(self.model)} is no name of a model: give a line of at most {MODEL_LENGTH} characters"
-            raise InputError(msg)
-        if type(self.dimension) is not int or not 0 < self.dimension <= MAX_DIMENSION:
-            raise InputError(
-                f"vectors of {short_repr(self.dimension)} numbers can't be stored: they may have 1 to {MAX_DIMENSION:,}"
-            )
-        if type(self.indexed) is not bool:
-            raise InputError(f"vectors are indexed or not, not {short_repr(self.indexed)}")
+            raise InputError(f"{short_repr(self.model)} is no name of a model: give at most {MODEL_LENGTH} characters")
 
 
 @dataclass(frozen=True, slots=True)

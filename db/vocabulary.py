@@ -133,7 +133,7 @@ def is_known(name: str) -> bool:
 @cache
 def _with_own(name: str) -> NamedVocabulary:
     """Return the vocabulary of a scene with actions of its own."""
-    make: Any = EntryPoint("own", "scenecypher.planner.vocabularies.own:vocabulary_of", GROUP).load()
+    make: Any = EntryPoint("own", "scenecypher.planner.vocabularies.own_actions:vocabulary_of", GROUP).load()
     vocabulary: NamedVocabulary = make(name, load_vocabulary(base_name(name)), _own_actions[name])
     return vocabulary
 

@@ -12,8 +12,7 @@ from scenecypher.chat.model import Usage
 from scenecypher.db.graph.delta import Delta, apply, diff
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo, lookup_scene
-from scenecypher.db.store.clock import declare_times
-from scenecypher.db.store.history import Event, plan_undo
+from scenecypher.db.store.history import Event, declare_times, plan_undo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, RejectedError, did_you_mean
 from scenecypher.evaluation.published import data_table

@@ -8,7 +8,7 @@ from scenecypher.chat.embeddings import WORDS_MODEL, local_words
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.invariants import check_rules
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.graph.vectors import VectorSource
+from scenecypher.db.graph.vectors import NodeVectors
 from scenecypher.db.vocabulary import current_name
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers.vectors_file import vectors_of_words
@@ -37,7 +37,7 @@ class Adjustment:
         return replace(scene, graph=with_agent(scene.graph, self.agent, place=self.place))
 
 
-def _vectors_by(model: str, scene: ImportedScene) -> tuple[VectorSource, ...]:
+def _vectors_by(model: str, scene: ImportedScene) -> tuple[NodeVectors, ...]:
     """Return a scene's vectors naming their model; without any, those of its nodes' words. Raises InputError."""
     other = next((it.space for it in scene.vectors if it.space.model not in ("", model)), None)
     if other is not None:
@@ -48,7 +48,7 @@ def _vectors_by(model: str, scene: ImportedScene) -> tuple[VectorSource, ...]:
     if embed is None:
         hint = f"; `--vectors {WORDS_MODEL}` makes vectors of words"
         raise InputError(f"{scene.name} comes without vectors, so that --vectors {model} names the model of none{hint}")
-    return (vectors_of_words(scene.graph.nodes.values(), model, embed),)
+    return (vectors_of_words([*scene.graph.nodes.values()], model, embed),)
 
 
 def with_agent(graph: SceneGraph, agent: str, *, place: str | None) -> SceneGraph:

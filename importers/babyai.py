@@ -186,13 +186,9 @@ def level_instance(level: str, seed: int) -> LevelInstance:
     env = _environment(level, seed)
     things = things_by_id(env)
     source = f"minigrid {version('minigrid')}, {level}, seed {seed}"
-    scene = ImportedScene(scene_name(level, seed), grid_scene_graph(env, things), vocabulary="babyai", source=source)
+    name, graph = f"{NAME_PREFIX}{level}/{seed}", grid_scene_graph(env, things)
+    scene = ImportedScene(name, graph, vocabulary="babyai", source=source)
     return LevelInstance(env, things, scene, _task(env, things, scene, level=level))
-
-
-def scene_name(level: str, seed: int) -> str:
-    """Return the scene name of a level's instance."""
-    return f"{NAME_PREFIX}{level}/{seed}"
 
 
 def check_level(level: str) -> None:

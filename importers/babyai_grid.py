@@ -18,13 +18,7 @@ AGENT: Final = "agent"
 THINGS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     word: (kind, listed(affordances)) for word, (kind, affordances) in tables("words")["babyai"].items()
 }
-"""MiniGrid's types, which become classes, with kind and affordances. Walls and floor tiles are no nodes: rooms are.
-
-The papers' attributes: type is `class`; colour is `color`; the coordinate is `center` (for a room its middle, so that
-its top left is center - (size - 1) / 2); a room's size, including walls, is `size_x` and `size_y`; is_locked is a
-state.
-"""
-
+"""MiniGrid's types, which become classes, with kind and affordances."""
 Things: TypeAlias = Mapping[str, Any]
 """MiniGrid's objects by node id."""
 

@@ -35,24 +35,14 @@ from scenecypher.importers.task import Task, chosen
 from scenecypher.importers.word_tables import instructions, tables
 from scenecypher.waiting import waiting_for
 
-_CLASSES: Final = {name: frozenset(words.split()) for name, words in tables("behavior_classes").items()}
+_WORDS: Final[Mapping[str, Any]] = tables("behavior_classes")
+_CLASSES: Final = {name: frozenset(words.split()) for name, words in _WORDS["classes"].items()}
 OPENABLE, TOGGLEABLE, SURFACES, CONTAINERS, HEAVY, LIGHT = map(
     _CLASSES.__getitem__, ("openable", "toggleable", "surfaces", "containers", "heavy", "light")
 )
 """Classes by what they admit, by the package's annotations and by what is on or in them in any start or goal."""
 
-AFFORDANCES: Final[Mapping[str, tuple[frozenset[str], tuple[str, ...]]]] = {
-    "opens": (OPENABLE, ("open", "close")),
-    "toggles": (TOGGLEABLE, ("turn_on", "turn_off")),
-    "has a top": (SURFACES, ("put_on",)),
-    "has an inside": (CONTAINERS, ("put_inside",)),
-}
-"""Classes and the actions, in GraSIF's words, that they admit; objects that are not heavy admit pick_up too."""
-
-STATES: Final[Mapping[str, tuple[frozenset[str], str, str]]] = {
-    "open": (OPENABLE, "open", "closed"),
-    "toggled_on": (TOGGLEABLE, "on", "off"),
-}
+STATES: Final = {predicate: (_CLASSES[key], yes, no) for predicate, (key, yes, no) in _WORDS["states"].items()}
 """The definitions' unary predicates: the classes that have them, and the states if they hold and if not."""
 
 AGENT: Final = "agent"
@@ -86,6 +76,8 @@ _CARRIER: Final = "_carrier"
 _Ranged: TypeAlias = tuple[str, c.Condition]
 """A variable, and what it ranges over."""
 SUBSET: Final = "behavior-1k"
+SCENES: Final = f"{NAME_PREFIX}{SUBSET}/"
+"""What the names of scenes begin with."""
 MIN_BUDGET: Final = 50
 ACTIONS_A_THING: Final = 6
 """The most actions to move one object: go, open, pick up, go, open, put."""
@@ -109,7 +101,8 @@ def instance_name(instance: str) -> str:
 def affordances_of(class_: str, kind: str) -> tuple[str, ...]:
     """Return the affordances of a node of this class and kind."""
     carried = ("pick_up",) if kind == "Object" and class_ not in HEAVY else ()
-    return carried + tuple(word for classes, words in AFFORDANCES.values() if class_ in classes for word in words)
+    admitted = (words for key, words in _WORDS["affordances"].items() if class_ in _CLASSES[key])
+    return (*carried, *" ".join(admitted).split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,11 +246,6 @@ class _GoalReader(ExpressionReader):
         return c.And(tuple(c.AtLeast(least, x, c.And((sort, partner))) for x, sort, partner in sides))
 
 
-def scene_name(activity: str) -> str:
-    """Return the name of an activity's scene."""
-    return f"{NAME_PREFIX}{SUBSET}/{activity}"
-
-
 def scenes(only: str | None = None) -> Iterator[ImportedScene]:
     """Return the scenes by the activities' names, or the one of `only`. Raises InputError, as `activities` does."""
     return map(activity_scene, activities(only))
@@ -272,7 +260,7 @@ def tasks(only: str | None = None) -> Iterator[Task]:
 def activity_scene(activity: Activity) -> ImportedScene:
     """Return the scene at the start: rooms, furniture, the objects on and in it, and the agent."""
     graph = SceneGraph.of(_nodes(activity), _relations(activity))
-    return ImportedScene(scene_name(activity.name), graph, "grasif", source=_source(activity))
+    return ImportedScene(SCENES + activity.name, graph, "grasif", source=_source(activity))
 
 
 def activity_task(activity: Activity, instruction: str) -> Task:
@@ -281,7 +269,7 @@ def activity_task(activity: Activity, instruction: str) -> Task:
     return Task(
         id=activity.name,
         instruction=instruction,
-        scene=scene_name(activity.name),
+        scene=SCENES + activity.name,
         goal=activity_goal(activity),
         action_goals=(),
         budget=max(MIN_BUDGET, ACTIONS_A_THING * movable),

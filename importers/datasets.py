@@ -60,11 +60,7 @@ class PaperFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """Scenes and their tasks from one source.
-
-    `name` is one word and its key in DATASETS. `import_command` imports a task's scene into the database; `{}` stands
-    for the task's id within the data set. `family` tells which methods have a meaning for its tasks, `published` what
-    papers print of it, and with `has_reference_plans` the shortest known plans of its tasks are stored.
+    """Scenes and their tasks from one source; `data/datasets.toml` says what its keys are.
 
     `read_scenes` and `read_tasks` take an id within the data set, or None for all. They raise InputError if the source
     is not installed or has no such id. `read_final_graph` returns the graph after a task's recorded program, by the

@@ -18,12 +18,11 @@ from scenecypher.importers import (
     dsg,
     grasif,
     grasif_pickle,
-    hovsg,
     networkx_json,
     open_vocabulary,
     room_trees,
+    scans,
     thor,
-    threedssg,
     virtualhome,
 )
 from scenecypher.importers.json_file import JsonLine, ending_of, read_document, stem_of, without_gaps
@@ -35,10 +34,9 @@ _log: Final = logging.getLogger("scenecypher.importers")
 PAGE: Final = "docs/importing.md tells of each"
 COMMANDS: Final = ("json", "dsg", "grasif", "virtualhome", "networkx")
 """The formats that have a command of their own."""
+TAKEN: Final = "taken for {}"
 _LOOKS: Final = tables("words")["looks"]
-_OF_LISTS: Final[frozenset[Any]] = frozenset(
-    (thor.is_metadata, threedssg.is_one, room_trees.is_tree, networkx_json.is_one)
-)
+_OF_LISTS: Final[frozenset[Any]] = frozenset((thor.is_metadata, scans.is_one, room_trees.is_tree, networkx_json.is_one))
 AROUND: Final = frozenset(listed(_LOOKS["around"]))
 """Keys, in lower case, under which a list of objects may stand with other things beside it; a graph, under any key."""
 
@@ -111,10 +109,6 @@ def _read_networkx(file: SceneFile) -> ImportedScene:
     )
 
 
-def _read_hovsg(file: SceneFile) -> ImportedScene:
-    return hovsg.read_folder(file.path, name=file.name, strict=file.strict)
-
-
 def _with(reader: Callable[..., ImportedScene], prefix: str | None) -> Callable[[SceneFile], ImportedScene]:
     """Return the `read` of a format whose `reader` takes a document, its file and a name."""
 
@@ -143,14 +137,17 @@ OURS: Final[Mapping[str, FileFormat]] = {
         lambda document: "layer_names" in document or "mesh_layer_id" in document,
     ),
     "hovsg": FileFormat(
-        "HOV-SG's folder of floors, rooms and objects", _read_hovsg, hovsg.is_part, is_folder=hovsg.is_folder
+        "HOV-SG's folder of floors, rooms and objects",
+        lambda file: scans.read_folder(file.path, name=file.name, strict=file.strict),
+        scans.is_part,
+        is_folder=scans.is_folder,
     ),
     "3rscan": FileFormat(
         "3RScan's relationships.json or objects.json (3DSSG)",
-        _with(threedssg.from_document, None),
-        threedssg.is_one,
-        parts=threedssg.scans,
-        join=threedssg.joined,
+        _with(scans.from_document, None),
+        scans.is_one,
+        parts=scans.scans,
+        join=scans.joined,
     ),
     "thor": FileFormat("AI2-THOR's metadata", _with(thor.from_metadata, thor.NAME_PREFIX), thor.is_metadata),
     "procthor": FileFormat("houses of ProcTHOR and Holodeck", _with(thor.from_house, thor.NAME_PREFIX), thor.is_house),
@@ -207,7 +204,7 @@ def joined(found: Sequence[tuple[Path, ImportedScene]]) -> list[tuple[Path, Impo
     """Return scenes with their files, those made one that several files of one format tell of."""
     kept: list[tuple[Path, ImportedScene]] = []
     for path, scene in found:
-        join = next((it.join for it in OURS.values() if it.join and _taken(it) in scene.notes), None)
+        join = next((it.join for it in OURS.values() if it.join and TAKEN.format(it.words) in scene.notes), None)
         at = next((n for n, (_, other) in enumerate(kept) if join and other.name == scene.name), None)
         if at is None or join is None:
             kept.append((path, scene))
@@ -240,16 +237,12 @@ def read_scenes(
     document = None if by_ending is not None else read_document(path, line=line)
     document, left = (document, ()) if asked is not None else _unwrapped(document)
     chosen = by_ending or asked or _format_of(document, path)
-    notes: tuple[str, ...] = () if asked is not None else (_taken(chosen), *left)
+    notes: tuple[str, ...] = () if asked is not None else (TAKEN.format(chosen.words), *left)
     notes += ("gzip: unpacked and read",) if path.suffix == ".gz" else ()
     file = path if line is None else path.with_name(f"{path.name}:{line.number}")
     for part in chosen.parts(document):
         scene = chosen.read(SceneFile(file, name, part, declared, strict))
         yield replace(scene, notes=(*notes, *scene.notes))
-
-
-def _taken(chosen: FileFormat) -> str:
-    return f"taken for {chosen.words}"
 
 
 def suffixes() -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -19,7 +19,7 @@ from scenecypher.db.vocabulary import DEFAULT
 from scenecypher.importers import dsg_format as spark
 from scenecypher.importers.assembly import NodeDraft, assemble
 from scenecypher.importers.json_file import read_json, stem_of, without_gaps
-from scenecypher.importers.vectors_file import vectors_of_nodes
+from scenecypher.importers.vectors_file import with_vectors_of_nodes
 
 INDEX_BITS: Final = 56
 NAME_PREFIX: Final = "dsg/"
@@ -101,10 +101,9 @@ def from_document(document: Any, *, file: str, name: str, labels: Labels = NO_LA
         for robot, poses in the_map.robots.items()
         if len(poses) > LIST_LENGTH
     )
-    given = [(symbol(node.id), node.attributes.semantic_feature) for node in form.nodes]
-    vectors = vectors_of_nodes(FEATURE, (it for it in given if it[0] in graph.nodes), graph.nodes, file=file)
     scene = ImportedScene(name, graph, DEFAULT, declared=spark.DECLARED, source=file, merges=True, notes=notes)
-    return replace(scene, vectors=vectors)
+    given = [(symbol(it.id), it.attributes.semantic_feature) for it in form.nodes if it.attributes.semantic_feature]
+    return with_vectors_of_nodes(scene, FEATURE, [it for it in given if it[0] in graph.nodes])
 
 
 @lru_cache(maxsize=65_536)

@@ -31,12 +31,6 @@ NO_LABEL: Final = 2**32 - 1
 """The semantic label that spark-dsg writes for none."""
 WORDS: Final[Mapping[str, Any]] = tables("words")["dsg"]
 ATTRIBUTES: Final[Mapping[str, str]] = WORDS["attributes"]
-"""A node's scalar attributes.
-
-With a valid `bounding_box`, its middle is `center` and its size `size_x`, `size_y`, `size_z`, and `position` keeps its
-name; without one `position` is `center`. `color` is #rrggbb, with two more digits unless opaque. A rotation is w, x, y,
-z. Type and rotation of a box are kept unless it is an upright AABB.
-"""
 ROTATIONS: Final[Mapping[str, str]] = {"world_R_object": "rotation", "world_R_body": "pose_rotation"}
 PATH: Final = "path"
 TIMES: Final = "times"
@@ -64,13 +58,7 @@ class Layer:
 
 
 LAYERS: Final[Mapping[str, Layer]] = {name: Layer(*row) for name, row in WORDS["layers"].items()}
-"""Layers by spark-dsg's names, kept as the property `layer`.
-
-The class of a node is the name of its semantic label in the file's label space, else the class here, for objects with
-the label: label_5. The poses of one robot are one Agent (`importers/dsg.py`). Nodes of two layers with one
-number are CLOSE.
-"""
-
+"""Layers by spark-dsg's names, kept as the property `layer`."""
 WAYPOINT_LAYERS: Final = frozenset(name for name, layer in LAYERS.items() if layer.kind == "Waypoint")
 
 

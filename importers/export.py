@@ -141,7 +141,7 @@ def _node_document(node: Node) -> dict[str, Any]:
 
 def _pose_documents(node: Node) -> list[dict[str, Any]]:
     """Return the poses of a robot's path; only the latest has a rotation of its own."""
-    facts = {spark.PATH: None, spark.TIMES: None, "pose_rotation": spark.UPRIGHT, **node.properties}
+    facts: dict[str, Any] = {spark.PATH: None, spark.TIMES: None, "pose_rotation": spark.UPRIGHT, **node.properties}
     path, times, turned = (facts.pop(key) for key in (spark.PATH, spark.TIMES, "pose_rotation"))
     _refuse_rest(node, {key: it for key, it in facts.items() if key not in {"layer", "center"}})
     if not isinstance(path, tuple):

@@ -186,8 +186,9 @@ def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
     forms = dict(_forms(nodes, problems))
     links = [*_links(forms, [it for it in edges if forms.keys() >= {*it[:2]}], problems, directed=directed)]
     known = {link[1:] for link in links}
-    named = [part for key, it in forms.items() for part in form_parts(f"node {shown(key)}", it.kind, it)]
-    parts = [*links, *(it for it in named if isinstance(it, NodeDraft) or it[1:] not in known)]
+    named = (part for key, it in forms.items() for part in form_parts(f"node {shown(key)}", it.kind, it))
+    parts: list[NodeDraft | RelationDraft] = [*links]
+    parts += (it for it in named if isinstance(it, NodeDraft) or it[1:] not in known)
     graph = assemble(parts, file=str(path), declared=DECLARED, vocabulary="grasif", problems=problems)
     return ImportedScene(name or NAME_PREFIX + path.stem, graph, "grasif", declared=DECLARED, source=str(path))
 

@@ -151,14 +151,9 @@ def _task(task: HomeTaskForm, scene: ImportedScene) -> Task:
     )
 
 
-def scene_name(folder: Path) -> str:
-    """Return the name of a folder's scene."""
-    return NAME_PREFIX + folder.name
-
-
 def read_home(folder: Path, *, source: str | None = None) -> tuple[ImportedScene, tuple[Task, ...]]:
     """Return a folder's scene and tasks. Raises DocumentError with all problems of the first file that has any."""
-    read = read_graph(folder / GRAPH, name=scene_name(folder), source=source)
+    read = read_graph(folder / GRAPH, name=NAME_PREFIX + folder.name, source=source)
     scene = replace(read, vocabulary=VOCABULARY)
     tasks = folder / TASKS
     return scene, read_tasks(tasks, scene) if tasks.exists() else ()

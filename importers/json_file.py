@@ -43,9 +43,7 @@ _COMMENT: Final = re.compile(r"\s*(//|/\*|#)")
 
 
 def read_bytes(path: Path, *, max_bytes: int) -> bytes:
-    """Return a file's bytes, at most `max_bytes`; a gzip file is unpacked.
-
-    Raises DocumentError for a larger file, or one that can't be read.
+    """Return a file's bytes, at most `max_bytes`; a gzip file is unpacked. Raises DocumentError for a larger file.
 
     The size in the directory is not relied upon: a device or a pipe reports 0 and may never end.
     """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -49,7 +48,7 @@ from scenecypher.importers.open_vocabulary import (
     plain_form,
     word_for_edges,
 )
-from scenecypher.importers.vectors_file import vectors_of_nodes
+from scenecypher.importers.vectors_file import with_vectors_of_nodes
 from scenecypher.importers.word_tables import listed
 
 NAME_PREFIX: Final = "networkx/"
@@ -108,7 +107,10 @@ def _from_document(document: object, *, file: str, name: str, declare: Declared 
     scene = ImportedScene(
         name, graph, form.graph.vocabulary, role=form.graph.role, declared=declared, source=file, notes=tuple(notes)
     )
-    return upright(_with_vectors(scene, form.nodes), form.graph.up)
+    for key in sorted(EMBEDDINGS):
+        given = [(str(it.get("id")), it[key]) for it in form.nodes if _is_embedding(key, it.get(key), declared)]
+        scene = with_vectors_of_nodes(scene, key, given)
+    return upright(scene, form.graph.up)
 
 
 def _form(document: object) -> tuple[NodeLink, list[Problem]]:
@@ -150,17 +152,6 @@ def _declared(form: NodeLink, more: Declared) -> Declared:
     found = (key for key in listed(WORDS["open_vocabulary"]) if key in keys)
     graph = form.graph
     return Declared((*graph.relation_types, *more.relation_types), (*graph.properties, *more.properties, *found))
-
-
-def _with_vectors(scene: ImportedScene, nodes: list[Any]) -> ImportedScene:
-    """Return the scene with the vectors of its nodes, and a note on lists that are none. Raises DocumentError."""
-    for key in sorted(EMBEDDINGS):
-        given = [(str(it.get("id")), it[key]) for it in nodes if _is_embedding(key, it.get(key), scene.declared)]
-        found = vectors_of_nodes(key, given, scene.graph.nodes, file=scene.source)
-        left_out = len(given) - sum(it.count for it in found)
-        notes = (f"{key} of {left_out:,} nodes left out: no vectors",) if left_out else ()
-        scene = replace(scene, notes=(*scene.notes, *notes), vectors=(*scene.vectors, *found))
-    return scene
 
 
 def _is_embedding(key: str, value: object, declared: Declared) -> bool:

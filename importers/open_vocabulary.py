@@ -283,13 +283,9 @@ def plain_form(document: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
     """Return a document without facts about the file, and with plain nodes; note each sort of change once."""
     about = sorted(key for key, value in document.items() if _is_about_the_file(key, value))
     kept = {"directed": True, **{key: value for key, value in document.items() if key not in about}}
-    graph, known = document.get("graph"), GraphAttributes.model_fields
+    graph = document.get("graph")
     if isinstance(graph, list) and all(isinstance(it, list) and [*map(type, it[:1])] == [str] for it in graph):
-        graph = {it[0]: it[-1] for it in graph}  # pairs, as old versions of NetworkX wrote them
-    if isinstance(graph, dict):
-        others = [key for key in graph if key not in known and not did_you_mean(key, tuple(known))]
-        kept["graph"] = {key: value for key, value in graph.items() if key not in others}
-        about += [f"graph.{key}" for key in others]
+        kept["graph"] = {it[0]: it[-1] for it in graph}  # pairs, as old versions of NetworkX wrote them
     if about:
         notes.append(f"{', '.join(about)} of the file left out")
     word = word_for_edges(document)

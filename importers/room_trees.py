@@ -47,15 +47,18 @@ def is_tree(document: Any) -> bool:
     is_map = isinstance(document, dict) and "nodes" not in document
     if is_map and isinstance(document.get("children"), list) and document.keys() & {"id", "name"}:
         return True
-    return is_map and (_is_house(document) or any(isinstance(document.get(key), dict | list) for key in ROOTS))
+    has_root = is_map and any(isinstance(document.get(key), dict | list) for key in ROOTS)
+    return has_root or _rooms_by_name(document) is not None
 
 
-def _is_house(document: Mapping[str, Any]) -> bool:
-    """Check if a document has a house with rooms by their names, each with things by theirs."""
+def _rooms_by_name(document: Any) -> Mapping[str, Any] | None:
+    """Return the rooms of a map of them by name, or of a house with things by theirs; None for any other document."""
     match document:
-        case {"house": {} as rooms}:
-            return _is_by_name(rooms) and all(isinstance(it, dict) and _is_by_name(it) for it in rooms.values())
-    return False
+        case {"house": {} as rooms} if _is_by_name(rooms):
+            return rooms if all(isinstance(it, dict) and _is_by_name(it) for it in rooms.values()) else None
+        case {} if document and all(map(_is_room, document.values())) and any(map(_has_nested, document.values())):
+            return document if NESTED.keys().isdisjoint(document) and "nodes" not in document else None
+    return None
 
 
 def from_document(document: Any, *, file: str, name: str) -> ImportedScene:
@@ -64,7 +67,8 @@ def from_document(document: Any, *, file: str, name: str) -> ImportedScene:
     if is_tree(document) and (isinstance(document, list) or "children" in document):
         document = {"rooms": document if isinstance(document, list) else [document]}
     given = document if isinstance(document, dict) else {}
-    given = {**given, "rooms": given["house"]} if _is_house(given) else given
+    rooms = _rooms_by_name(given)
+    given = given if rooms is None else {**({} if rooms is given else given), "rooms": rooms}
     nodes = given.get("nodes", given)
     if not isinstance(nodes, dict):
         raise DocumentError(file, "$", f"should be rooms, or nodes by kind, not {shown(nodes)}")
@@ -208,6 +212,10 @@ def _is_by_name(value: Any) -> bool:
     """Check if a map has names of things alone as keys: each holds a map or a list."""
     is_map = isinstance(value, dict) and bool(value) and all(isinstance(it, list | dict) for it in value.values())
     return is_map and value.keys().isdisjoint({*NOT_NAMES, *listed(WORDS["space"])})
+
+
+def _is_room(record: Any) -> bool:
+    return isinstance(record, dict) and (_has_nested(record) or not record.keys().isdisjoint(NEIGHBOURS))
 
 
 def _has_nested(record: Mapping[str, Any]) -> bool:

@@ -4,65 +4,62 @@ from __future__ import annotations
 
 import math
 import zlib
-from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 from zipfile import BadZipFile, ZipFile
 
+import numpy as np
+
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node
-from scenecypher.db.graph.value import INTEGERS, InvalidValue, shown
-from scenecypher.db.graph.vectors import Row, VectorSource, checked_vectors
-from scenecypher.db.schema import MAX_DIMENSION, VectorSpace
+from scenecypher.db.graph.value import InvalidValue, shown
+from scenecypher.db.graph.vectors import NodeVectors, Row, checked_vectors, single
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.files import new_file
 from scenecypher.importers.json_file import NotFinite
 from scenecypher.meaning import Embed
 
-IDS, MODEL, MEMBER = ".ids", ".model", ".npy"
-IDS_BYTES: Final = 256 * 2**20
-"""The size of the largest list of ids that is read; vectors are read one after another."""
+IDS, MODEL = ".ids", ".model"
+FILE_BYTES: Final = 2 * 2**30
+"""The size of the largest file, unpacked: all of it is kept in memory."""
 TEXTS_AT_ONCE: Final = 256
+SPOILT: Final = (OSError, BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, LookupError, MemoryError)
+"""What is raised for a file that can't be read; TypeError and AttributeError are, where a part is no matrix."""
 
 
-def vectors_of_nodes(
-    key: str, given: Iterable[tuple[str, Any]], nodes: Collection[str], *, file: str
-) -> tuple[VectorSource, ...]:
-    """Return the vectors under a key of a map's nodes, given as (id, value); none if no value is one.
+def with_vectors_of_nodes(scene: ImportedScene, key: str, given: Sequence[tuple[str, Any]]) -> ImportedScene:
+    """Return the scene with the vectors under a key of its file's nodes, given as (id, value).
 
-    A row or a column of a matrix is a vector. Raises DocumentError.
+    A note tells of values that are none. Raises DocumentError.
     """
     rows = [(node_id, row) for node_id, value in given if (row := _row(value)) is not None]
+    left_out = len(given) - len(rows)
+    notes = (f"{key} of {left_out:,} nodes left out: no vectors",) if left_out else ()
     try:
-        return (checked_vectors(key, "", lambda: iter(rows), nodes),) if rows else ()
+        found = (checked_vectors(key, "", rows, scene.graph.nodes),) if rows else ()
     except InputError as error:
-        raise DocumentError(file, "$.nodes", str(error)) from error
+        raise DocumentError(scene.source, "$.nodes", str(error)) from error
+    return replace(scene, notes=(*scene.notes, *notes), vectors=(*scene.vectors, *found))
 
 
-def _row(value: Any) -> array[float] | None:
-    if isinstance(value, list) and value and all(isinstance(it, list) for it in value):
-        value = value[0] if len(value) == 1 else [it for part in value if len(part) == 1 for it in part]
-    is_vector = isinstance(value, list) and value and all(map(_is_number, value))
-    return array("f", (math.nan if isinstance(it, NotFinite) else it for it in value)) if is_vector else None
+def _row(value: Any) -> Row | None:
+    """Return a list of numbers, or a matrix of one row or column, as a vector; None for any other value."""
+    try:
+        made = np.array(value, dtype=object)
+        row = single([math.nan if isinstance(it, NotFinite) else it for it in made.flat])
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return row if 0 < made.size == max(made.shape, default=0) else None
 
 
-def _is_number(it: object) -> bool:
-    return isinstance(it, float | NotFinite) or (type(it) is int and it in INTEGERS)
-
-
-def vectors_of_words(nodes: Iterable[Node], model: str, embed: Embed) -> VectorSource:
+def vectors_of_words(nodes: Sequence[Node], model: str, embed: Embed) -> NodeVectors:
     """Return vectors of what is said about each node: its class, its name and its caption."""
-    listed = [*nodes]
-
-    def rows() -> Iterator[Row]:
-        for start in range(0, len(listed), TEXTS_AT_ONCE):
-            part = listed[start : start + TEXTS_AT_ONCE]
-            for node, vector in zip(part, embed([_said(it) for it in part]), strict=True):
-                if any(vector):
-                    yield node.id, array("f", vector)
-
-    return checked_vectors("words", model, rows, {node.id for node in listed})
+    parts = (nodes[start : start + TEXTS_AT_ONCE] for start in range(0, len(nodes), TEXTS_AT_ONCE))
+    made = (pair for part in parts for pair in zip(part, embed([*map(_said, part)]), strict=True))
+    given = ((node.id, vector) for node, vector in made if any(vector))
+    return checked_vectors("words", model, given, {node.id for node in nodes})
 
 
 def _said(node: Node) -> str:
@@ -70,85 +67,45 @@ def _said(node: Node) -> str:
     return " ".join(dict.fromkeys(it.replace("_", " ") for it in said if it))
 
 
-def read_vectors_file(path: Path, nodes: Collection[str]) -> tuple[VectorSource, ...]:
+def read_vectors_file(path: Path, nodes: Collection[str]) -> tuple[NodeVectors, ...]:
     """Return the vectors of an npz file: `NAME`, a row a vector, with `NAME.ids` and `NAME.model`.
 
     Raises DocumentError naming the part.
     """
-    found: list[VectorSource] = []
-    with _reading(path, "the file") as archive:
-        members = {name.removesuffix(MEMBER) for name in archive.namelist()}
-    for name in sorted(it for it in members if not it.endswith((IDS, MODEL))):
-        with _reading(path, name) as archive:
-            ids, model = (_texts(archive, it) if it in members else None for it in (name + IDS, name + MODEL))
-            if ids is None:
-                raise InvalidValue(f"has no {name}{IDS}, the ids of its rows; add it")
-            rows = _rows_of(path, name, ids)
-            found.append(checked_vectors(name, (model or [""])[0], rows, nodes))
+    place, found = "the file", list[NodeVectors]()
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as parts:
+            if sum(it.file_size for it in parts.zip.infolist()) > FILE_BYTES:
+                raise InvalidValue(f"has over {FILE_BYTES // 2**30} GB of vectors; split the scene")
+            for place in sorted(it for it in parts if not it.endswith((IDS, MODEL))):
+                found.append(_vectors_in(parts, place, nodes))
+    except InputError as error:
+        raise DocumentError(str(path), place, str(error)) from error
+    except (*SPOILT, TypeError, AttributeError) as error:
+        cause = f"no npz file of vectors ({error}); export the scene again, or mend the file's name"
+        raise DocumentError(str(path), place, cause) from error
     return tuple(found)
 
 
-@contextmanager
-def _reading(path: Path, place: str) -> Iterator[ZipFile]:
-    try:
-        with ZipFile(path) as archive:
-            yield archive
-    except InputError as error:
-        raise error if isinstance(error, DocumentError) else DocumentError(str(path), place, str(error)) from error
-    except (OSError, RuntimeError, BadZipFile, ValueError, KeyError, EOFError, zlib.error) as error:
-        cause = f"no npz file of vectors ({error}); export the scene again, or mend the file's name"
-        raise DocumentError(str(path), place, cause) from error
+def _vectors_in(parts: Any, name: str, nodes: Collection[str]) -> NodeVectors:
+    if name + IDS not in parts:
+        raise InvalidValue(f"has no {name}{IDS}, the ids of its rows; add it")
+    rows, ids = parts[name], parts[name + IDS]
+    if rows.dtype.kind != "f" or rows.ndim != 2:
+        raise InvalidValue(f"should be a matrix of floats, not {shown(str(rows.dtype))} of {rows.shape}; store it so")
+    if ids.dtype.kind != "U":
+        raise InvalidValue(f"{name}{IDS} holds no text; give ids as text")
+    if len(rows) != ids.size:
+        raise InvalidValue(f"has {len(rows):,} rows, {name}{IDS} {ids.size:,}; give each row its id")
+    model = " ".join(map(str, parts[name + MODEL].flat)) if name + MODEL in parts else ""
+    return checked_vectors(name, model, zip(map(str, ids.flat), single(rows), strict=True), nodes)
 
 
-def _texts(archive: ZipFile, name: str) -> list[str]:
-    """Return a list of texts, or one text as a list."""
-    import numpy as np
-
-    if archive.getinfo(name + MEMBER).file_size > IDS_BYTES:
-        raise InvalidValue(f"{name} is over {IDS_BYTES // 2**20} MB; split the scene")
-    with archive.open(name + MEMBER) as member:
-        read = np.lib.format.read_array(member, allow_pickle=False)
-    if read.dtype.kind != "U":
-        raise InvalidValue(f"{name} holds no text; give ids as text")
-    return [str(it) for it in read.reshape(-1)]
-
-
-def _rows_of(path: Path, name: str, ids: Sequence[str]) -> Callable[[], Iterator[Row]]:
-    """Return what reads the rows of a matrix, one at a time. Raises InvalidValue for what is no matrix of numbers."""
-    import numpy as np
-
-    def rows() -> Iterator[Row]:
-        with _reading(path, name) as archive, archive.open(name + MEMBER) as member:
-            version = np.lib.format.read_magic(member)
-            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, by_columns, dtype = read(member)
-            if by_columns or dtype.kind != "f" or len(shape) != 2 or not 0 < shape[1] <= MAX_DIMENSION:
-                wanted = f"a matrix of floats, by rows of at most {MAX_DIMENSION:,} numbers"
-                raise InvalidValue(f"should be {wanted}, not {shown(str(dtype))} of {shape}; store it so")
-            if shape[0] != len(ids):
-                raise InvalidValue(f"has {shape[0]:,} rows, {name}{IDS} {len(ids):,}; give each row its id")
-            for node_id in ids:
-                row = np.frombuffer(member.read(dtype.itemsize * shape[1]), dtype)
-                with np.errstate(over="ignore"):
-                    yield node_id, array("f", row.astype("f4").tobytes())
-
-    return rows
-
-
-def write_vectors_file(path: Path, sources: Iterable[tuple[VectorSpace, Sequence[str], Iterable[Row]]]) -> None:
-    """Write vectors as an npz file that `read_vectors_file` reads: of each space the ids, and their rows in this order.
-
-    Raises InputError if the file can't be written.
-    """
-    import numpy as np
-
+def write_vectors_file(path: Path, sets: Iterable[NodeVectors]) -> None:
+    """Write vectors as an npz file that `read_vectors_file` reads. Raises InputError if the file can't be written."""
     with new_file(path) as file, ZipFile(file, "w") as archive:
-        for space, ids, rows in sources:
-            for part, text in ((IDS, ids), (MODEL, space.model)):
-                with archive.open(space.name + part + MEMBER, "w") as member:
-                    np.lib.format.write_array(member, np.array(text, dtype="U"), allow_pickle=False)
-            with archive.open(space.name + MEMBER, "w", force_zip64=True) as member:
-                header = {"descr": "<f4", "fortran_order": False, "shape": (len(ids), space.dimension)}
-                np.lib.format.write_array_header_1_0(member, header)
-                for _, row in rows:
-                    member.write(np.array(row, dtype="<f4").tobytes())
+        for it in sets:
+            ids, rows = np.array([*it.rows]), np.stack([*it.rows.values()])
+            for ending, part in (("", rows), (IDS, ids), (MODEL, np.array(it.space.model))):
+                with archive.open(f"{it.space.name}{ending}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, part, allow_pickle=False)

@@ -22,14 +22,13 @@ from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.rewind import SceneAt, load_version, past_copy, read_moment, scene_at
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
-from scenecypher.planner.actions.ruled import Answer
+from scenecypher.planner.actions.ruled import Answer, actions_and_rules
 from scenecypher.planner.actions.simulator import PERSON, Acting, CommittedAction, Simulator
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.perception.detections import Detection, Detections, DetectionsFile
 from scenecypher.planner.perception.look import CommittedLook, belief_before, merge_look
 from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.observation import SeenThing
-from scenecypher.planner.prompts.past import actions_and_rules
 from scenecypher.planner.rules.house import AddedRules, add_rule, add_set, check_rules, remove_rule
 from scenecypher.planner.sessions.budget import SPARE_STEPS, UNASKED_STEPS, Budget
 from scenecypher.planner.sessions.events import Acted, Corrected, Finished

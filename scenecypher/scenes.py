@@ -107,12 +107,12 @@ class SceneDatabase:
     @property
     def gate(self) -> Gate:
         """The gate to the database, with the configured limits."""
-        from scenecypher.chat.embeddings import encoders_of
+        from scenecypher.chat.embeddings import encoder_of
         from scenecypher.db.gate import Gate, Limits
 
         with self._lock:
             if self._gate is None:
-                limits, encoders = Limits.of(self.settings), encoders_of(self.settings)
+                limits, encoders = Limits.of(self.settings), partial(encoder_of, self.settings)
                 self._gate = Gate(self.store.database, limits=limits, tell=self._tell, encoders=encoders)
             return self._gate
 

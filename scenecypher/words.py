@@ -45,11 +45,10 @@ def stems_of(name: str) -> tuple[str, ...]:
 
 
 def spelt_as(word: str, names: Collection[str]) -> str | None:
-    """Return the one of the names that a word is: spelt so, else in another case or number; None if it is none."""
-    if word in names:
-        return word
-    same = [name for name in names if stems_of(name) and "".join(stems_of(name)) == "".join(stems_of(word))]
-    return min(same, key=lambda name: name.casefold() != word.casefold(), default=None)
+    """Return the one of the names that a word is: spelt so, else in another case or its plural; None if it is none."""
+    stem, long = "".join(stems_of(word)), len(word)
+    same = [it for it in names if it == word or (stem and len(it) <= long and "".join(stems_of(it)) == stem)]
+    return word if word in same else min(same, key=lambda name: name.casefold() != word.casefold(), default=None)
 
 
 def compounds(word: str, names: Iterable[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -14,13 +15,12 @@ from neo4j import ManagedTransaction
 from scenecypher.db.archive.file import LINES_PER_NOTE, NODES, RELATIONS, ArchiveWriter, SceneWriter
 from scenecypher.db.archive.lines import Header, RecordLine, SceneLine, node_line
 from scenecypher.db.archive.records import NOT_ARCHIVED, RECORDS, VECTOR
-from scenecypher.db.graph.vectors import vector_text
+from scenecypher.db.graph.vectors import single
 from scenecypher.db.store.catalog import SceneInfo, info_of, list_scenes, lookup_scene, scene_of
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.consistent_read import consistent_transaction
-from scenecypher.db.store.load import LOAD_NODES, LOADED_PER_SECOND, SCENE
+from scenecypher.db.store.load import LOAD_NODES, LOADED_PER_SECOND, SCENE, node_of
 from scenecypher.db.store.publish import Progress
-from scenecypher.db.store.rows import node_of
 from scenecypher.db.store.stored_form import FORM
 from scenecypher.errors import SceneReplaced
 from scenecypher.files import new_file
@@ -113,18 +113,15 @@ def _lines(tx: ManagedTransaction, info: SceneInfo) -> Iterator[Any]:
     record = tx.run(SCENE, key=info.key).single()
     if record is None:
         raise SceneReplaced(info.name)
-    yield _scene_line(record["scene"])
+    stored = record["scene"]
+    facts = {name: value for name, value in stored.items() if name not in NOT_ARCHIVED}
+    world, origin, successor = (stored.get(name) for name in ("world", "copied_from", "replaced_by"))
+    yield SceneLine(stored["key"], info_of(stored).name, stored["status"], world, origin, successor, facts)
     for labels, values, to in tx.run(LOAD_NODES, key=info.key):
         yield node_line(node_of(labels, values), map(tuple, to))
     for label, kind in RECORDS.items():
         for row in tx.run(kind.read, key=info.key):
             values = {name: value for name, value in row["values"].items() if name != "scene"}
             if label == VECTOR:
-                values["vector"] = vector_text(values.pop("values"))
+                values["vector"] = b64encode(single(values.pop("values")).tobytes()).decode()
             yield RecordLine(label, values)
-
-
-def _scene_line(stored: dict[str, Any]) -> SceneLine:
-    facts = {name: value for name, value in stored.items() if name not in NOT_ARCHIVED}
-    world, origin, successor = (stored.get(name) for name in ("world", "copied_from", "replaced_by"))
-    return SceneLine(stored["key"], info_of(stored).name, stored["status"], world, origin, successor, facts)

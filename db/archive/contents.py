@@ -84,7 +84,11 @@ class _Found:
         match line:
             case Header():
                 self.header = line
-                _check_form(line.form)
+                if line.form > FORM:
+                    raise InputError(
+                        f"written in form {line.form} by a newer SceneCypher; this one knows forms up to {FORM}: "
+                        "upgrade it"
+                    )
             case SceneLine():
                 self.scenes.append(ArchivedScene(line, _info(line)))
                 self._records = _RecordCheck()
@@ -99,12 +103,6 @@ class _Found:
                     self.last_run = max(self.last_run, line.values["number"])
             case _:
                 pass
-
-
-def _check_form(form: int) -> None:
-    if form > FORM:
-        msg = f"written in form {form} by a newer SceneCypher; this one knows forms up to {FORM}: upgrade it"
-        raise InputError(msg)
 
 
 def _info(line: SceneLine) -> SceneInfo:

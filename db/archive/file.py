@@ -162,17 +162,13 @@ class _Checks:
         """Follow a line of a scene."""
         self._require(isinstance(line, SceneLine) == (self._begun == 0), number, number)
         if self._begun == 0:
-            self._hold(number, len(data))
+            self._held += len(data)  # such a line is held in memory
+            if self._held > SCENE_BYTES:
+                cause = f"over {SCENE_BYTES // 2**20} MB of facts of scenes; restore archives of fewer scenes"
+                raise DocumentError(str(self._path), f"line {number:,}", cause)
             self._begun, self._scene, self._counts = number, sha256(), Counter()
         count_line(self._counts, line)
         self._scene.update(data)
-
-    def _hold(self, number: int, size: int) -> None:
-        """Count a line that is held in memory."""
-        self._held += size
-        if self._held > SCENE_BYTES:
-            cause = f"over {SCENE_BYTES // 2**20} MB of facts of scenes; restore archives of fewer scenes"
-            raise DocumentError(str(self._path), f"line {number:,}", cause)
 
     def _require(self, holds: bool, first: int, last: int) -> None:  # noqa: FBT001  one test a call
         if not holds:

@@ -17,7 +17,7 @@ from scenecypher.db.graph.graph_json import node_document, node_from, value_docu
 from scenecypher.db.graph.problems import problems_of
 from scenecypher.db.graph.scene import Node, Relation
 from scenecypher.db.graph.value import InvalidValue, shown
-from scenecypher.db.store.rows import from_driver, to_driver
+from scenecypher.db.store.load import from_driver, to_driver
 from scenecypher.errors import InputError
 
 FORMAT: Final = "scenecypher/archive"

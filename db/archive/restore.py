@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from neo4j import ManagedTransaction, Record
 
-from scenecypher.db.archive.contents import ArchivedScene, Contents, mapped, read_contents, spaces_of
+from scenecypher.db.archive.contents import Contents, mapped, read_contents, spaces_of
 from scenecypher.db.archive.file import NODES, RELATIONS, read_lines
 from scenecypher.db.archive.lines import NodeLine, RecordLine, SceneLine
 from scenecypher.db.archive.records import RECORDS, RUN, STEP, VECTOR
@@ -24,7 +24,7 @@ from scenecypher.db.schema import SCENE_KEY, VectorSpace
 from scenecypher.db.store.catalog import checked_new_name
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.lease import LEASE_S
-from scenecypher.db.store.load import LOADED_PER_SECOND
+from scenecypher.db.store.load import LOADED_PER_SECOND, node_row, relation_rows
 from scenecypher.db.store.publish import (
     ADD_NODES,
     ADD_RELATIONS,
@@ -36,7 +36,6 @@ from scenecypher.db.store.publish import (
     delete_generation,
     write_batch,
 )
-from scenecypher.db.store.rows import node_row, relation_rows
 from scenecypher.db.store.stored_form import STEPS, prepare, take_step
 from scenecypher.db.store.vectors import create_index, vector_row
 from scenecypher.errors import ConstraintViolated, DocumentError, InputError, NameTaken, ServiceError
@@ -225,7 +224,8 @@ class _Writing:
     def write(self) -> None:
         """Write all scenes: their facts, then nodes and records, then relations, whose ends are all there by then."""
         for scene in self.contents.scenes:
-            self._create(scene)
+            given = {"key": self.keys[scene.line.key], "facts": mapped(scene, self.keys), "lease_s": LEASE_S}
+            self.database.execute(CREATE_SCENE, given, timeout_s=2 * self.database.commit_timeout_s)
         try:
             self._write_all(self._node_and_record_batches())
             self._write_all(self._relation_batches())
@@ -239,10 +239,6 @@ class _Writing:
             more_s = (scene.counts[NODES] + scene.counts[RELATIONS]) / LOADED_PER_SECOND
             take_step(self.database, [self.keys[scene.line.key]], step, more_s=more_s)
             self._touch_if_due()
-
-    def _create(self, scene: ArchivedScene) -> None:
-        given = {"key": self.keys[scene.line.key], "facts": mapped(scene, self.keys), "lease_s": LEASE_S}
-        self.database.execute(CREATE_SCENE, given, timeout_s=2 * self.database.commit_timeout_s)
 
     def _lines(self) -> Iterator[tuple[str, NodeLine | RecordLine]]:
         """Yield the lines of all scenes, each with the archived key of its scene."""

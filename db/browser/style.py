@@ -1,66 +1,55 @@
-"""The style of Neo4j Browser: fixed colours, sizes and captions by kind, and what connecting sets in Browser."""
+"""Colours of nodes by kind, everywhere; the style of Neo4j Browser, and what connecting sets in it."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
-from scenecypher.db.palette import line_colour
 
-LIGHT, DARK = "#FFFFFF", "#1B2430"
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """A kind's colours as #rrggbb: its line, the same on light and dark ground, and its area on each."""
 
-
-def _node(color: str, border: str, text: str, diameter: int, caption: str) -> Mapping[str, str]:
-    return {
-        "color": color,
-        "border-color": border,
-        "text-color-internal": text,
-        "diameter": f"{diameter}px",
-        "caption": caption,
-    }
+    line: str
+    light: str
+    dark: str
 
 
-def _relation(color: str, width: int = 1) -> Mapping[str, str]:
-    return {"color": color, "shaft-width": f"{width}px", "caption": "<type>"}
+PALETTE: Final = {
+    "Place": Colours("#2f6db5", "#f7f9fc", "#1d232c"),
+    "Asset": Colours("#d98a00", "#f9e6c4", "#4a3616"),
+    "Object": Colours("#3fae9a", "#cfeee6", "#14483f"),
+    "Agent": Colours("#c2414b", "#c2414b", "#c2414b"),
+}
+"""Any two lines differ by 20 or more in CIELAB for all usual eyes, also those that miss one kind of cones."""
+OTHER: Final = Colours("#8a8a8a", "#ffffff", "#16181c")
+
+
+def line_colour(kind: str) -> str:
+    """Return the colour of a kind's line."""
+    return PALETTE.get(kind, OTHER).line
+
+
+def css_variables() -> str:
+    """Return the colours as CSS variables, such as ``--asset-line``, by the browser's scheme."""
+    named = {**{kind.lower(): it for kind, it in PALETTE.items()}, "other": OTHER}
+    lines = "".join(f"--{name}-line: {it.line}; " for name, it in named.items())
+    light = "".join(f"--{name}-fill: {it.light}; " for name, it in named.items())
+    dark = "".join(f"--{name}-fill: {it.dark}; " for name, it in named.items())
+    return f":root {{ {lines}{light}}}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}\n"
 
 
 # Of all rules that match, the last one counts in Browser; and it adds a rule of its own at the end for a label that has
 # none, which would override a kind's: so Entity and Past have theirs, first.
 STYLE: Final[Mapping[str, Mapping[str, str]]] = {
-    "node": {**_node("#A5ABB6", "#7F8694", DARK, 50, "{name}"), "border-width": "2px", "font-size": "10px"},
-    "relationship": {
-        **_relation("#8A93A3"),
-        "font-size": "8px",
-        "padding": "3px",
-        "text-color-external": DARK,
-        "text-color-internal": LIGHT,
-    },
-    "node.Scene": _node("#1B2430", "#000000", LIGHT, 80, "{name}"),
-    "node.Entity": _node("#A5ABB6", "#7F8694", DARK, 50, "{name}"),
-    "node.Place": _node(line_colour("Place"), "#1F4F88", LIGHT, 80, "{name}"),
-    "node.Door": _node("#9CC3EB", "#5E93C7", DARK, 30, "{name}"),
-    "node.Waypoint": _node("#DCE4EC", "#A9B7C5", DARK, 20, "{name}"),
-    "node.Asset": _node(line_colour("Asset"), "#986522", DARK, 50, "{class}"),
-    "node.Object": _node(line_colour("Object"), "#26756A", DARK, 40, "{class}"),
-    "node.Agent": _node(line_colour("Agent"), "#8E2A33", LIGHT, 65, "{name}"),
-    "node.Past": _node("#B9AFCB", "#8D80A6", DARK, 40, "{name}"),
-    "node.Run": _node("#5B3F8C", "#412B68", LIGHT, 80, "{instruction}"),
-    "node.Step": _node("#A48CCB", "#7A60A6", DARK, 50, "{kind} {action}"),
-    "node.PastEvent": _node("#E0A12B", "#AD7815", DARK, 65, "{action}"),
-    "node.PastFact": _node("#F1DFB8", "#C7AE78", DARK, 40, "{relation}{state}{property}"),
-    "node.PastNode": _node("#C9D6C9", "#93A893", DARK, 40, "{name}"),
-    "relationship.CLOSE": _relation("#E3E6EA"),
-    "relationship.FACING": _relation("#E3E6EA"),
-    "relationship.HOLDS": _relation(line_colour("Agent"), 3),
-    "relationship.HOLDS_LH": _relation(line_colour("Agent"), 3),
-    "relationship.HOLDS_RH": _relation(line_colour("Agent"), 3),
-    "relationship.LED_TO": _relation("#5B3F8C", 2),
-    "relationship.BEGAN": _relation("#3B8653", 2),
-    "relationship.ENDED": _relation(line_colour("Agent"), 2),
+    selector: {name: line_colour(value[1:]) if value.startswith("@") else value for name, value in rule.items()}
+    for selector, rule in json.loads(Path(__file__).with_suffix(".json").read_bytes()).items()
 }
-"""The rules of the style by Browser's selector."""
+"""The rules of the style by Browser's selector; in the file, ``@Place`` is the colour of that kind."""
 
 CONFIG: Final = 'config "autoComplete": false, "allowCrashReports": false, "allowUserStats": false'
 """Browser's command, without its colon, that turns *Connect result nodes* off, and reports to its makers.

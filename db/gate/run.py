@@ -12,7 +12,6 @@ import math
 import re
 import secrets
 import time
-from array import array
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -32,7 +31,7 @@ from scenecypher.db.gate.messages import EXPLAIN, refusal_of
 from scenecypher.db.gate.names import KnownValues, joined_bounds, reads_past
 from scenecypher.db.gate.scope import DESCRIBED, SCENE_PARAMETER, VECTORS_PARAMETER, ScopedQuery, Value, scope
 from scenecypher.db.gate.words import RESERVED
-from scenecypher.db.graph.vectors import fault
+from scenecypher.db.graph.vectors import fault, single
 from scenecypher.db.past import PastNotBuilt, PastState, build_past, past_state
 from scenecypher.db.schema import SCENE_KEY, Schema, VectorSpace
 from scenecypher.db.store.bounds import Bounds
@@ -146,8 +145,7 @@ class Gate:
         self._unplanned: LRUCache[str, float] = LRUCache(CACHE_SIZE)
         self._bounds: LRUCache[str, tuple[int, Bounds]] = LRUCache(CACHE_SIZE)
         self._measured: LRUCache[Graph, tuple[float, Bounds]] = LRUCache(CACHE_SIZE)
-        self._encoded: LRUCache[tuple[str, str], list[float]] = LRUCache(CACHE_SIZE)
-        self._nearest: LRUCache[tuple[str, str], dict[str, float]] = LRUCache(CACHE_SIZE // 8)
+        self._compared: LRUCache[tuple[str, str], Value] = LRUCache(CACHE_SIZE // 8)
         self._server = VERIFIED[0]
         self._mark, self._numbers = f"gate-{secrets.token_hex(8)}", itertools.count()
 
@@ -296,37 +294,32 @@ class Gate:
             return scoped
         found = self.encoder(graph.schema)
         if found is None:
-            models = ", ".join(it.model or f"no named model ({it.name})" for it in graph.schema.vectors)
+            unnamed = "no named model (import {} again with --vectors MODEL)"
+            models = ", ".join(it.model or unnamed.format(it.name) for it in graph.schema.vectors)
             hint = (
                 "compare names and classes; or set SCENECYPHER_EMBEDDING_MODEL to such a model of your service, or for "
                 "CLIP run `pip install 'scenecypher[vectors]'`"
             )
             raise QueryRefused("vectors", f"no encoder is set for this scene's vectors, by {models}", hint=hint)
         space, embed = found
-        vectors = {name: self._compared(text, space, embed) for name, text in texts.items()}
-        parameters = {**scoped.parameters, **vectors, VECTORS_PARAMETER: space.set}
+        parameters = {**scoped.parameters, VECTORS_PARAMETER: space.set}
+        for name, text in texts.items():
+            compared = partial(self._compare, text, space, embed)
+            parameters[name] = self._compared.get_or_create((space.set, text), compared)
         hinted = tuple(replace(it, parameters=parameters) for it in scoped.hinted)
         return replace(scoped, parameters=parameters, hinted=hinted)
 
-    def _compared(self, text: str, space: VectorSpace, embed: Embed) -> Value:
+    def _compare(self, text: str, space: VectorSpace, embed: Embed) -> Value:
         """Return what stands in a query for a text: its vector, or how near to it the nearest of an index are."""
-        vector = self._vector(text, space, embed)
-        if not space.indexed:
-            return Vector.from_native(vector, "f32") if self._database.takes_vectors else vector
-        return self._nearest.get_or_create(
-            (space.set, text), lambda: nearest(self._database, space, vector, timeout_s=self.limits.seconds)
-        )
-
-    def _vector(self, text: str, space: VectorSpace, embed: Embed) -> list[float]:
-        vector = self._encoded.get_or_create(
-            (space.model, text), lambda: [float(number) for number in embed([text])[0]]
-        )
-        if cause := fault(array("f", vector), space.dimension):
+        vector = [float(number) for number in embed([text])[0]]
+        if cause := fault(single(vector), space.dimension):
             msg = f"the vector of this text by {space.model} can't be compared with {space.name}: it {cause}"
             is_other = len(vector) != space.dimension
             hint = f"name the model of {space.name} at its import (--vectors)" if is_other else "give other words"
             raise QueryRefused("vectors", msg, piece=text[:40], hint=hint)
-        return vector
+        if space.indexed:
+            return nearest(self._database, space, vector, timeout_s=self.limits.seconds)
+        return Vector.from_native(vector, "f32") if self._database.takes_vectors else vector
 
     def _current_bounds(self, graph: Graph) -> Bounds:
         """Return the bounds of a scene as of the version that was seen last; of another graph as they were measured.

@@ -44,7 +44,8 @@ COMPARED: Final = (
     ") }[0], 0.0)",
 )
 LOOKED_UP: Final = ("coalesce(head", "([__i IN [", "] | ", "[__i]]), 0.0)")
-"""What stands around a node and a text: the stored vector is compared, or the node looked up among the nearest."""
+"""What stands around node and text in place of similarity(…): the server's cosine of the vector stored beside the node;
+or, of vectors with an index, a look-up in the parameter, which has the nearest by id."""
 PUBLIC_PARAMETER: Final = "__public"
 """The parameter with the names of properties that a query about the past may read."""
 IN_UTC: Final = "(datetime('1970-01-01T00:00Z') + duration.inSeconds(datetime('1970-01-01T00:00Z'), "
@@ -148,21 +149,14 @@ class Insertions:
         else:
             self.after[node.head] += f" {{{scope}}}"
 
-    def compare(self, call: tree.Call) -> None:
-        """Replace similarity(n, 'text') by the server's cosine of the vector that is stored beside the node.
-
-        Of vectors with an index the parameter has the numbers of the nearest, by id.
-        """
-        node, text = call.arguments
-        pieces = LOOKED_UP if self.schema.vectors[0].indexed else COMPARED
-        self.instead |= dict(zip((call.at, call.at + 1, text.at - 1, call.end), pieces, strict=True))
-        self.after[node.at] += ".id"
-        self.described.add(text.at)
-
     def wrap(self, part: tree.Index | tree.Call) -> None:
         """Let an index and keys() reach public keys only; rewrite datetime() and similarity() of a scene."""
         if isinstance(part, tree.Call) and part.name == words.SIMILARITY:
-            self.compare(part)
+            node, text = part.arguments
+            pieces = LOOKED_UP if self.schema.vectors[0].indexed else COMPARED
+            self.instead |= dict(zip((part.at, part.at + 1, text.at - 1, part.end), pieces, strict=True))
+            self.after[node.at] += ".id"
+            self.described.add(text.at)
         elif isinstance(part, tree.Call) and part.name == "datetime" and self.schema.is_scene:
             self.before[part.at] += IN_UTC
             self.after[part.end] += "))"

@@ -16,7 +16,6 @@ from scenecypher.db.graph.change import (
     Change,
     ChangeList,
     Edit,
-    ListField,
     NodeChange,
     RemoveNode,
     RemoveRelation,
@@ -33,16 +32,12 @@ from scenecypher.db.graph.change import (
 from scenecypher.db.graph.scene import IN_ORDER, GraphView, Node, Relation, SceneGraph, relation_text, typed_key
 
 __all__ = [
-    "LIST_FIELDS",
     "TEXT_FIELDS",
     "AddNode",
     "AddRelation",
     "Change",
     "ChangeList",
     "Delta",
-    "Edit",
-    "ListField",
-    "NodeChange",
     "RemoveNode",
     "RemoveRelation",
     "SetKind",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from unicodedata import normalize
 
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.graph.value import digest
-from scenecypher.db.graph.vectors import VectorSource
 from scenecypher.db.schema import Declared
 from scenecypher.db.vocabulary import DEFAULT
+
+if TYPE_CHECKING:
+    from scenecypher.db.graph.vectors import NodeVectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +20,8 @@ class ImportedScene:
     """A scene read from a file, and its name.
 
     `merges`: another import of it keeps what others than the importer changed in the scene, as a robot's growing map
-    needs. `notes` tell the user what of the file was left out. `vectors` are read from the file as they are written;
-    what is `declared` names those that are stored already. `vocabulary` is a name that `scenecypher.db.vocabulary`
+    needs. `notes` tell the user what of the file was left out. `vectors` are those that are not stored yet; what is
+    `declared` names the others. `vocabulary` is a name that `scenecypher.db.vocabulary`
     knows; `source` describes the origin of the scene. The name is in Unicode's NFC.
     """
 
@@ -31,7 +33,7 @@ class ImportedScene:
     source: str = ""
     merges: bool = field(default=False, compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
-    vectors: tuple[VectorSource, ...] = field(default=(), compare=False)
+    vectors: tuple[NodeVectors, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         """Compose the letters of the name: some systems take those of files apart."""

@@ -110,7 +110,13 @@ class _Merging:
         self._conflicts: set[str] = set()
 
     def merge(self) -> Merge:
-        self._drop_relations()
+        self._kept += [
+            it
+            for it in self._changes
+            if isinstance(it, RemoveRelation)
+            and it.relation in self._now.relations
+            and not self._is_moved_by_others(it.relation)
+        ]
         self._drop_nodes()
         for change in self._changes:
             match change:
@@ -125,15 +131,6 @@ class _Merging:
                 case _:
                     assert_never(change)
         return Merge(Delta.from_net(self._kept), tuple(sorted(self._conflicts)))
-
-    def _drop_relations(self) -> None:
-        for change in self._changes:
-            if (
-                isinstance(change, RemoveRelation)
-                and change.relation in self._now.relations
-                and not self._is_moved_by_others(change.relation)
-            ):
-                self._kept.append(change)
 
     def _drop_nodes(self) -> None:
         """Remove nodes that nobody else changed or relates to."""

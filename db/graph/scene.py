@@ -13,10 +13,7 @@ from typing import Final
 
 from scenecypher.db.graph.value import (
     LIST_LENGTH,
-    NAME_LENGTH,
     NO_PROPERTIES,
-    STATE_LENGTH,
-    TEXT_LENGTH,
     InvalidValue,
     Point,
     Properties,
@@ -37,10 +34,7 @@ from scenecypher.errors import did_you_mean
 __all__ = [
     "EMPTY",
     "LIST_LENGTH",
-    "NAME_LENGTH",
     "NO_PROPERTIES",
-    "STATE_LENGTH",
-    "TEXT_LENGTH",
     "GraphView",
     "InvalidValue",
     "Node",

@@ -5,20 +5,17 @@ from __future__ import annotations
 import logging
 import re
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from platformdirs import user_cache_path
 
 from scenecypher.db.local.process import exclusive_lock
 from scenecypher.errors import DatabaseUnavailable, InputError
-
-if TYPE_CHECKING:
-    from pooch import Pooch
 
 PARALLEL_DOWNLOADS: Final = 8
 MAVEN_CENTRAL: Final = "https://repo.maven.apache.org/maven2"
@@ -133,11 +130,14 @@ def library_jar(pin: Pin, *, tell: Tell, cache: Path | None = None, repository: 
 
 
 def _fetch(missing: Sequence[Pin], folder: Path, use: Use, *, tell: Tell, repository: str | None) -> None:
-    draft = folder / "draft"
+    import pooch
+
+    pooch.get_logger().setLevel(logging.ERROR)  # `tell` reports progress
+    draft, pool = folder / "draft", ThreadPoolExecutor(PARALLEL_DOWNLOADS)
     shutil.rmtree(draft, ignore_errors=True)
-    downloads, pool = _downloads(missing, draft, repository), ThreadPoolExecutor(PARALLEL_DOWNLOADS)
+    address = repository or MAVEN_CENTRAL
     try:
-        for number, _ in enumerate(pool.map(lambda pin: _download_one(pin, folder, use, downloads), missing), start=1):
+        for number, _ in enumerate(pool.map(lambda pin: _download_one(pin, folder, use, address), missing), start=1):
             if number % 60 == 0:
                 tell(f"  {number} of {len(missing)} files")
     finally:
@@ -145,27 +145,16 @@ def _fetch(missing: Sequence[Pin], folder: Path, use: Use, *, tell: Tell, reposi
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _downloads(missing: Iterable[Pin], draft: Path, repository: str | None) -> Pooch:
-    import pooch
-
-    pooch.get_logger().setLevel(logging.ERROR)  # `tell` reports progress
-    address = repository or MAVEN_CENTRAL
-    return pooch.create(
-        path=draft,
-        base_url=address,
-        registry={pin.file: pin.sha256 for pin in missing},
-        urls={pin.file: f"{address}/{pin.path}" for pin in missing},
-    )
-
-
-def _download_one(pin: Pin, folder: Path, use: Use, downloads: Pooch) -> None:
-    from pooch import HTTPDownloader
+def _download_one(pin: Pin, folder: Path, use: Use, address: str) -> None:
+    from pooch import HTTPDownloader, retrieve
     from requests import RequestException
 
     # Its type is not pooch's own protocol.
     downloader: Any = HTTPDownloader(chunk_size=CHUNK_BYTES, timeout=use.timeout_s)
     try:
-        fetched = downloads.fetch(pin.file, downloader=downloader)
+        fetched = retrieve(
+            f"{address}/{pin.path}", pin.sha256, fname=pin.file, path=folder / "draft", downloader=downloader
+        )
     except (RequestException, OSError) as error:
         msg = f"can't fetch {use.of}: {pin.file}: {_reason(error)}; {use.advice}"
         raise DatabaseUnavailable(msg, retryable=True) from error

@@ -1,4 +1,4 @@
-"""Start, stop and status of the local server, safe for concurrent processes."""
+"""Start, stop, status and supervision of the local server, safe for concurrent processes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Final
 
 from scenecypher.db.local import config, process
-from scenecypher.db.local.home import ServerHome, ServerState
+from scenecypher.db.local.config import ServerHome, ServerState
 from scenecypher.db.local.jars import ALTERNATIVES, Release, class_path
 from scenecypher.db.local.process import exclusive_lock
 from scenecypher.errors import DatabaseUnavailable, ServiceError
@@ -64,7 +65,8 @@ def start(settings: Settings, *, tell: Tell) -> Server:
     running = status(settings)
     if running and running.ready:
         return running
-    _check_platform()
+    if sys.platform == "win32":
+        raise DatabaseUnavailable(f"the local server runs on Linux and macOS; on Windows use WSL, or {ALTERNATIVES}")
     home.create()
     with exclusive_lock(home.lock_file, tell=tell):
         running = status(settings)
@@ -266,14 +268,71 @@ def _uri(state: ServerState) -> str:
     return f"bolt://{config.HOST}:{state.bolt}"
 
 
-def _check_platform() -> None:
-    if sys.platform == "win32":
-        raise DatabaseUnavailable(f"the local server runs on Linux and macOS; on Windows use WSL, or {ALTERNATIVES}")
-
-
 def _text(file: Path) -> str:
     return file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
 
 
 def _last_line(text: str) -> str:
     return next(reversed(text.strip().splitlines()), "").strip()
+
+
+class Supervisor:
+    """Restarts the local server when it is lost, and waits for restarts; safe to share between threads."""
+
+    def __init__(self, settings: Settings, server: Server, *, tell: Tell) -> None:
+        self._settings, self._tell = settings, tell
+        self._home, self._uri = ServerHome.of(settings), server.uri
+        self._lock = Lock()
+        self.pid = server.pid
+        """The server's process, as last seen."""
+
+    def restart(self, is_lost: Callable[[], bool]) -> bool:
+        """Restart the server if `is_lost` holds of the one that runs now; False if there was no need.
+
+        Raises DatabaseUnavailable, and what `is_lost` raises.
+        """
+        state = self._home.load_state()
+        if state is None or state.pid is None:
+            return False
+        return restart(self._settings, pid=state.pid, is_lost=is_lost, tell=self._tell)
+
+    def ensure_running(self) -> bool:
+        """Start the server if it does not run, as a first connection does; False if it now listens elsewhere.
+
+        Raises DatabaseUnavailable.
+        """
+        with self._lock:
+            if status(self._settings) is not None:
+                return True
+            return self._go_on(start(self._settings, tell=self._tell))
+
+    def await_restart(self, since: int) -> bool:
+        """Wait until the successor of process `since` answers, and start one if that process was killed or crashed.
+
+        False if that process runs, or a command stopped it. Raises DatabaseUnavailable if the successor does not start,
+        or listens at another port.
+        """
+        with self._lock:
+            if self.pid != since:
+                return True
+            state = self._home.load_state()
+            if state is None:
+                return False
+            has_successor = state.restarting or state.pid not in {None, since}
+            has_died = state.pid is not None and not state.ending and status(self._settings) is None
+            if not has_successor and not has_died:
+                return False
+            self._tell("the local server is being restarted; waiting until it answers, then going on…")
+            with waiting_for(RESTARTED):
+                server = start(self._settings, tell=self._tell)
+            if not self._go_on(server):
+                msg = f"the local server was restarted, and now listens at {server.uri}; run the command again"
+                raise DatabaseUnavailable(msg)
+            return True
+
+    def _go_on(self, server: Server) -> bool:
+        """Take the server that runs now for ours, unless it listens elsewhere."""
+        if server.uri != self._uri:
+            return False
+        self.pid = server.pid
+        return True

@@ -45,13 +45,7 @@ class Clock:
 
     def time_of(self, event: Event) -> datetime:
         """Return the time of an event."""
-        match self.source:
-            case "episode":
-                return self.start + (event.version - self.base) * EPISODE_STEP
-            case "declared":
-                return event.clock or self.start
-            case _:
-                return event.at
+        return self.now(event.version, (event.clock or self.start) if self.source == "declared" else event.at)
 
 
 Row: TypeAlias = dict[str, Any]
@@ -74,7 +68,7 @@ class Batch:
     facts: list[Row] = field(default_factory=list)
     closed: list[Row] = field(default_factory=list)
     gone: dict[str, Row] = field(default_factory=dict)
-    undoes: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    has_undoes: bool = False
     open: dict[str, Row] = field(default_factory=dict)
 
     @property
@@ -110,23 +104,18 @@ def event_batch(events: Sequence[Event], clock: Clock, latest_at: datetime) -> B
         at, version = clock.time_of(event), event.version - base
         batch.latest_at = max(batch.latest_at, at)
         effects = effects_of(event.delta)
-        values = _event_values(event, version, base)
+        values = {
+            "version": version,
+            "actor": event.actor,
+            "action": event.action,
+            "kind": event.kind,
+            "undone": False,
+            "undoes": [one - base for one in event.undoes if one > base],
+        }
         batch.events.append({"at": at.isoformat(), "values": values, "touched": [*effects.touched]})
-        if event.undoes:
-            batch.undoes[version] = tuple(values["undoes"])
+        batch.has_undoes |= bool(event.undoes)
         _add_effects(batch, effects, version)
     return batch
-
-
-def _event_values(event: Event, version: int, base: int) -> Row:
-    return {
-        "version": version,
-        "actor": event.actor,
-        "action": event.action,
-        "kind": event.kind,
-        "undone": False,
-        "undoes": [one - base for one in event.undoes if one > base],
-    }
 
 
 def _add_effects(batch: Batch, effects: Effects, version: int) -> None:
@@ -197,8 +186,8 @@ def raised_bounds(batch: Batch, known: Mapping[str, Any]) -> dict[str, int]:
             f"{PREFIX}relations_TARGET": len(batch.linked),
         }
     )
-    most_began = max(_largest(began), found[f"{PREFIX}out_BEGAN"]) + len(batch.known)
-    out = {"CHANGED": max(touched, default=0), "BEGAN": most_began, "ENDED": _largest(ended)}
+    most_began = max((*began.values(), found[f"{PREFIX}out_BEGAN"])) + len(batch.known)
+    out = {"CHANGED": max(touched, default=0), "BEGAN": most_began, "ENDED": max(ended.values(), default=0)}
     degrees = {f"{PREFIX}out_{name}": number for name, number in {**out, "ABOUT": 1, "TARGET": 1}.items()}
     degrees |= {f"{PREFIX}in_BEGAN": 1, f"{PREFIX}in_ENDED": 1}
     degrees |= {f"{PREFIX}in_{name}": found[f"{PREFIX}relations_{name}"] for name in ("CHANGED", "ABOUT", "TARGET")}
@@ -208,10 +197,6 @@ def raised_bounds(batch: Batch, known: Mapping[str, Any]) -> dict[str, int]:
             if number:
                 degrees[f"{PREFIX}{measure}_{name}"] = max(number, degrees.get(f"{PREFIX}{measure}_{name}", 0))
     return {**found, **{name: max(number, found[name]) for name, number in degrees.items()}}
-
-
-def _largest(numbers: Counter[int]) -> int:
-    return max(numbers.values(), default=0)
 
 
 MAX_TOLD_TEXT: Final = 16_000

@@ -7,7 +7,7 @@ what it finished. The scene itself is never locked, so an action costs and waits
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -17,7 +17,6 @@ from uuid import uuid4
 
 from neo4j import ManagedTransaction
 
-from scenecypher.db.graph.scene import Node
 from scenecypher.db.past import statements
 from scenecypher.db.past.batch import (
     Batch,
@@ -28,7 +27,7 @@ from scenecypher.db.past.batch import (
     raised_bounds,
     start_batch,
 )
-from scenecypher.db.past.facts import Fact, facts_of
+from scenecypher.db.past.facts import facts_of
 from scenecypher.db.store.bounds import UNKNOWN, Bounds, read_bounds
 from scenecypher.db.store.catalog import scene_of
 from scenecypher.db.store.connection import Database
@@ -87,7 +86,9 @@ def past_state(database: Database, scene: Generation, *, status: str = "ready") 
     if record is None or record["status"] != status:
         raise SceneReplaced(scene.name)
     if record["is_past_copy"]:
-        raise _earlier_state(scene.name)
+        name, _, version = scene.name.rpartition("@")
+        hint = f"ask about events up to version {version} of {name!r} itself, or about what was there, without the past"
+        raise QueryRefused("past", f"{scene.name!r} is an earlier state, which has no past of its own", hint=hint)
     version, clock, head = record["version"], Clock.of(record), record["head"]
     run_bounds = bounds_of_runs(record["runs"], record["steps"])
     now = clock.now(version, record["clock"].to_native().astimezone(UTC))
@@ -127,13 +128,6 @@ class PastNotBuilt(ServiceError):
             "that may write"
         )
         super().__init__(msg)
-
-
-def _earlier_state(name: str) -> QueryRefused:
-    """Return the refusal of a query about the past of an earlier state."""
-    scene, _, version = name.rpartition("@")
-    hint = f"ask about events up to version {version} of {scene!r} itself, or about what was there, without the past"
-    return QueryRefused("past", f"{name!r} is an earlier state, which has no past of its own", hint=hint)
 
 
 class _Builder:
@@ -185,7 +179,9 @@ class _Builder:
         nodes, facts = [graph.nodes[node_id] for node_id in sorted(graph.nodes)], list(facts_of(graph))
         found: Head | None = head
         while found and found["done"] < len(nodes) + len(facts):
-            batch = next_start_batch(nodes, facts, found["done"], state.clock)
+            some = nodes[found["done"] : found["done"] + NODES_PER_BATCH]
+            first = found["done"] - len(nodes)
+            batch = start_batch(some, () if some else facts[first : first + FACTS_PER_BATCH], state.clock.start)
             done = found["done"] + len(batch.nodes) + len(batch.facts)
             found = self._advance(
                 found,
@@ -241,14 +237,6 @@ class _Builder:
         return [event for event, number in zip(page, changes, strict=True) if number <= CHANGES_PER_BATCH] or page[:1]
 
 
-def next_start_batch(nodes: Sequence[Node], facts: Sequence[Fact], done: int, clock: Clock) -> Batch:
-    """Return the next of what there was at the start: nodes, and after all of them facts."""
-    if done < len(nodes):
-        return start_batch(nodes[done : done + NODES_PER_BATCH], (), clock.start)
-    first = done - len(nodes)
-    return start_batch((), facts[first : first + FACTS_PER_BATCH], clock.start)
-
-
 def write_batch(tx: ManagedTransaction, key: str, batch: Batch) -> Head:
     """Write the rows of a batch.
 
@@ -268,7 +256,7 @@ def write_batch(tx: ManagedTransaction, key: str, batch: Batch) -> Head:
     for statement, rows in written:
         if rows:
             tx.run(statement, key=key, rows=rows).consume()
-    if batch.undoes:
+    if batch.has_undoes:
         _mark_undone(tx, key)
     return {}
 

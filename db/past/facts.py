@@ -19,7 +19,7 @@ from scenecypher.db.graph.delta import (
 )
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph, Value
 from scenecypher.db.schema import HOLDING
-from scenecypher.db.store.rows import to_driver
+from scenecypher.db.store.load import to_driver
 
 FactSort: TypeAlias = Literal["relation", "state", "property"]
 

@@ -31,7 +31,7 @@ from scenecypher.db.schema import EXTRA_PROPERTIES, RELATION_TYPES, Declared
 from scenecypher.db.store.bounds import value_after
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database, WrongAnswer, row_of
-from scenecypher.db.store.rows import node_row, to_driver
+from scenecypher.db.store.load import node_row, to_driver
 from scenecypher.errors import ConflictError, InputError, QueryFailed, SceneReplaced
 
 STANDARD_PROPERTIES: Final = frozenset({*EXTRA_PROPERTIES, *TEXT_FIELDS})

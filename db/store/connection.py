@@ -51,7 +51,7 @@ from scenecypher.settings import without_password
 from scenecypher.waiting import waiting_for
 
 if TYPE_CHECKING:
-    from scenecypher.db.local.supervisor import Supervisor
+    from scenecypher.db.local.server import Supervisor
 
 T = TypeVar("T")
 

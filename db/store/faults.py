@@ -91,7 +91,11 @@ def first_line(error: BaseException) -> str:
 
 def _of_server(error: Neo4jError, uri: str, limit: str) -> SceneCypherError:
     if error.code in TIMED_OUT:
-        return _timed_out(error, limit)
+        return QueryTimeout(
+            f"the transaction was ended at its time limit ({error.code}); ask for less, try when the server is less "
+            f"busy, or raise {_more_time(limit)}",
+            retryable=True,
+        )
     if is_memory_limit(error):
         return memory_exceeded(error)
     if isinstance(error, AuthError):
@@ -110,7 +114,8 @@ def _more_time(limit: str) -> str:
 
 
 def _unreachable(uri: str, error: DriverError) -> DatabaseUnavailable:
-    reason = _reason(error)
+    _, found, rest = str(error).rpartition("(reason ")  # such as [Errno 111] Connection refused
+    reason = rest.rstrip(")\n ") if found else first_line(error).rstrip(":")
     slow = f"; for one that is slow raise {_more_time('connect')}" if "timed out" in reason.casefold() else ""
     return DatabaseUnavailable(
         f"no answer from Neo4j at {uri}: {reason}; `scenecypher db status` says whether the local server "
@@ -125,12 +130,6 @@ def _of_socket(error: OSError, uri: str, limit: str) -> ServiceError:
     if limit == "commit":
         return CommitUnknown(f"{reason}: ask again, the work may be done or not", retryable=True)
     return DatabaseUnavailable(f"{reason}; try again", retryable=True)
-
-
-def _reason(error: DriverError) -> str:
-    """Return ``[Errno 111] Connection refused`` if the driver's message has it, else its first line."""
-    _, found, rest = str(error).rpartition("(reason ")
-    return rest.rstrip(")\n ") if found else first_line(error).rstrip(":")
 
 
 def _wrong_password(error: Neo4jError, uri: str) -> WrongPassword:
@@ -152,23 +151,13 @@ def _no_such_database(error: Neo4jError, uri: str) -> DatabaseUnavailable:
     return DatabaseUnavailable(f"Neo4j at {uri}: {first_line(error)}; set NEO4J_DATABASE to one that exists")
 
 
-def _timed_out(error: Neo4jError, limit: str) -> QueryTimeout:
-    return QueryTimeout(
-        f"the transaction was ended at its time limit ({error.code}); ask for less, try when the server is less busy, "
-        f"or raise {_more_time(limit)}",
-        retryable=True,
-    )
-
-
-def _duplicate(error: Neo4jError, _: str) -> ConstraintViolated:
-    return ConstraintViolated(str(error.code), first_line(error), advice=DUPLICATE)
-
-
 BY_CODE: Final[dict[str, Callable[[Neo4jError, str], SceneCypherError]]] = {
     "Neo.ClientError.Security.AuthenticationRateLimit": _too_many_attempts,
     "Neo.ClientError.Security.CredentialsExpired": _wrong_password,
     "Neo.ClientError.Database.DatabaseNotFound": _no_such_database,
-    "Neo.ClientError.Schema.ConstraintValidationFailed": _duplicate,
+    "Neo.ClientError.Schema.ConstraintValidationFailed": lambda error, _: ConstraintViolated(
+        str(error.code), first_line(error), advice=DUPLICATE
+    ),
 }
 
 

@@ -7,7 +7,7 @@ from typing import Final, LiteralString
 
 from scenecypher.db.store.catalog import SceneInfo, info_of
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.processes import Process, is_gone, this_process
+from scenecypher.db.store.runs import Process, is_gone, this_process
 
 LEASE_S: Final = 12 * 3_600
 """Time until a lease expires, longer than any sample: it is not renewed. It counts for workers of other machines only:

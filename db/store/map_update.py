@@ -69,7 +69,7 @@ class MapUpdater:
         The scene is taken to be as it was last seen; if others have changed it since, or there is nothing to change, it
         is brought up to date first. Raises InputError for a bad name, ConflictError if others write without a pause.
         """
-        scene = with_vectors(self._store.database, scene, most=self._store.most_compared, progress=progress)
+        scene = with_vectors(self._store.database, scene, progress=progress)
         known = self._known
         if known is not None and scene.declared.vectors not in ((), known.info.declared.vectors):
             known = self._known = None

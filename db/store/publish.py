@@ -18,7 +18,7 @@ from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.catalog import Role, SceneInfo, checked_new_name, info_of
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.lease import LEASE_S, give_up_idle
-from scenecypher.db.store.rows import node_row, relation_rows
+from scenecypher.db.store.load import node_row, relation_rows
 from scenecypher.db.store.stored_form import prepare
 from scenecypher.db.vocabulary import base_name
 from scenecypher.errors import ConstraintViolated, NameTaken, SceneReplaced, ServiceError

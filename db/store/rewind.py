@@ -21,10 +21,9 @@ from scenecypher.db.graph.graph_json import delta_from_json
 from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo, find_scene, info_of, lookup_longest, split_at
-from scenecypher.db.store.clock import in_utc
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.consistent_read import WRITE_REFUSED
-from scenecypher.db.store.history import Event, read_events
+from scenecypher.db.store.history import Event, in_utc, read_events
 from scenecypher.db.store.load import LoadedScene, load_generation, load_scene
 from scenecypher.db.store.publish import Header, Progress, delete_generation, write_generation
 from scenecypher.errors import ConflictError, ConstraintViolated, InputError, QueryFailed, SceneReplaced, ServiceError
@@ -239,7 +238,11 @@ def _write(database: Database, then: SceneAt, *, progress: Progress | None) -> R
             key = write_generation(database, past.graph, header, progress=progress)
     except QueryFailed as error:
         if error.code in WRITE_REFUSED:
-            raise _may_not_write(then) from error
+            raise ServiceError(
+                f"{then.name!r} has to be copied within the database before it can be queried, and this user may only "
+                "read; have somebody who may write query it once, or read it by "
+                f"`scenecypher scenes show {then.name}`"
+            ) from error
         raise
     timeout_s, given = 2 * database.commit_timeout_s, {"key": key, "past": _past(then), "name": then.name}
     try:
@@ -266,11 +269,3 @@ def _surplus(database: Database) -> Iterator[str]:
 
 def _past(then: SceneAt) -> str:
     return f"{then.scene.key}@{then.version}"
-
-
-def _may_not_write(then: SceneAt) -> ServiceError:
-    msg = (
-        f"{then.name!r} has to be copied within the database before it can be queried, and this user may only read; "
-        f"have somebody who may write query it once, or read it by `scenecypher scenes show {then.name}`"
-    )
-    return ServiceError(msg)

@@ -27,7 +27,7 @@ from scenecypher.db.store.publish import Header, Progress
 from scenecypher.db.store.replicas import KEPT_MEMBERS, Replicas
 from scenecypher.db.store.rewind import SceneAt, past_copy
 from scenecypher.db.store.stored_form import prepare
-from scenecypher.db.store.vectors import MOST_COMPARED, delete_unused, with_vectors
+from scenecypher.db.store.vectors import delete_unused, with_vectors
 from scenecypher.db.vocabulary import DEFAULT, base_name, current_name, with_own_actions
 from scenecypher.errors import (
     CommitUnknown,
@@ -67,17 +67,12 @@ class Imported:
 
 
 class SceneStore:
-    """Scenes in one database; above `most_compared` vectors they get an index. The constructor makes no call."""
+    """Scenes in one database. The constructor makes no call."""
 
     def __init__(
-        self,
-        database: Database,
-        *,
-        commit_timeout_s: float | None = None,
-        kept_members: int = KEPT_MEMBERS,
-        most_compared: int = MOST_COMPARED,
+        self, database: Database, *, commit_timeout_s: float | None = None, kept_members: int = KEPT_MEMBERS
     ) -> None:
-        self.database, self.most_compared = database, most_compared
+        self.database = database
         self._commit_timeout_s = commit_timeout_s or database.commit_timeout_s
         self.replicas = Replicas(database, most=kept_members)
         """The scenes that this store keeps in memory."""
@@ -116,7 +111,7 @@ class SceneStore:
         replaces it: if that ends a history, only with `replaces`. Raises InputError, also for a bad name; NameTaken.
         """
         known = catalog.lookup_scene(self.database, checked_name(scene.name))
-        scene = with_vectors(self.database, scene, most=self.most_compared, progress=progress)
+        scene = with_vectors(self.database, scene, progress=progress)
         if known is None:
             return self._publish(scene.graph, _header(scene), None, progress)
         current = self.load(scene.name)
@@ -409,7 +404,8 @@ class SceneStore:
     def _leased(self, origin: str, make: Callable[[], SceneInfo]) -> Iterator[SceneInfo]:
         """Lease a free copy of `origin`, or one that is made now."""
         copy = lease.acquire(self.database, origin, timeout_s=self._commit_timeout_s) or make()
-        version = self._reset_if_changed(copy)
+        # An earlier worker may have died during its lease; what it did is none of the past that the next one sees.
+        version = copy.base if copy.version == copy.base else self.reset_and_rebase(copy)
         try:
             yield replace(copy, version=version)
         finally:
@@ -418,13 +414,6 @@ class SceneStore:
             of = origin.rpartition("@")[0]
             for key in lease.give_up_idle(self.database, f"{of}@", keep=lease.FREE_COPIES):
                 publish.delete_generation(self.database, key)
-
-    def _reset_if_changed(self, copy: SceneInfo) -> int:
-        """Reset a copy as just found: an earlier worker may have died during its lease.
-
-        What that one did is none of the past that the next worker sees.
-        """
-        return copy.base if copy.version == copy.base else self.reset_and_rebase(copy)
 
     def _commit_revert(
         self, scene: SceneInfo, revert: Revert, *, kind: str, actor: str, approved_by: str = ""

@@ -63,8 +63,11 @@ class Slots:
         """
         turn = Event()
         try:  # whatever interrupts what follows, a slot that was taken is given back
-            if not self._takes(turn):
-                self._await(turn, waiting)
+            if not self._takes(turn) and not turn.wait(NOTICE_S):
+                with self._lock:
+                    ahead = self._waiting.index(turn) if turn in self._waiting else 0
+                waiting(ahead)
+                turn.wait()
             yield
         finally:
             self._leave(turn)
@@ -78,15 +81,6 @@ class Slots:
             else:
                 self._waiting.append(turn)
             return is_free
-
-    def _await(self, turn: Event, waiting: Callable[[int], None]) -> None:
-        if not turn.wait(NOTICE_S):
-            waiting(self._ahead(turn))
-            turn.wait()
-
-    def _ahead(self, turn: Event) -> int:
-        with self._lock:
-            return self._waiting.index(turn) if turn in self._waiting else 0
 
     def _leave(self, turn: Event) -> None:
         """Give up a slot, which whoever has waited longest gets, or a place in the queue."""

@@ -14,8 +14,7 @@ from scenecypher.db.graph.scene import Node
 from scenecypher.db.schema import definitions
 from scenecypher.db.store.bounds import read_bounds
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.load import MEASURED_NODES, SCENE, measured_bounds
-from scenecypher.db.store.rows import node_of, to_driver
+from scenecypher.db.store.load import MEASURED_NODES, SCENE, measured_bounds, node_of, to_driver
 from scenecypher.errors import DatabaseUnavailable, QueryFailed, ServiceError
 
 Step: TypeAlias = Callable[[ManagedTransaction, str], None]

@@ -7,15 +7,14 @@ own, so that what is nearest is looked for in this set alone.
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import islice
 from typing import Final, LiteralString
 from uuid import uuid4
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.vectors import Row, VectorSource
+from scenecypher.db.graph.vectors import NodeVectors, Row, single
 from scenecypher.db.schema import VectorSpace, vector_label
 from scenecypher.db.store.catalog import lookup_scene
 from scenecypher.db.store.connection import Database
@@ -40,9 +39,6 @@ READ_PAGE: Final[LiteralString] = """
 MATCH (v:Vector) WHERE v.set = $set AND v.id > $after
 RETURN v.id AS id, v.values AS values ORDER BY v.set, v.id LIMIT $limit
 """
-READ_IDS: Final[LiteralString] = """
-MATCH (v:Vector) WHERE v.set = $set AND v.id >= '' RETURN v.id AS id ORDER BY v.set, v.id
-"""
 UNUSED: Final[LiteralString] = """
 MATCH (s:VectorSet) WHERE s.key >= '' AND s.made < datetime() - duration({seconds: $grace_s})
 AND NOT EXISTS { MATCH (scene:Scene) WHERE scene.status >= '' AND scene.vectors CONTAINS s.key } RETURN s.key AS key
@@ -60,13 +56,10 @@ SHOW VECTOR INDEXES YIELD name, state, populationPercent WHERE name = $index RET
 DROP_SET: Final[LiteralString] = "MATCH (s:VectorSet {key: $set}) DELETE s"
 
 
-def with_vectors(
-    database: Database, scene: ImportedScene, *, most: int = MOST_COMPARED, progress: Progress | None = None
-) -> ImportedScene:
+def with_vectors(database: Database, scene: ImportedScene, *, progress: Progress | None = None) -> ImportedScene:
     """Write the vectors of a scene that is imported, unless the scene of its name has them; return it declaring them.
 
-    A set of more than `most` gets an index, which the server makes meanwhile. Until the scene is published nobody finds
-    them. Raises ServiceError.
+    Until the scene is published nobody finds them. Raises ServiceError.
     """
     if not scene.vectors:
         return scene
@@ -74,22 +67,22 @@ def with_vectors(
         prepare(database)
     known = lookup_scene(database, scene.name)
     stored = {replace(it, set="", indexed=False): it for it in (known.declared.vectors if known else ())}
-    spaces = tuple(stored.get(it.space) or _write(database, it, most, progress) for it in scene.vectors)
+    spaces = tuple(stored.get(it.space) or _write(database, it, progress) for it in scene.vectors)
     return replace(scene, vectors=(), declared=replace(scene.declared, vectors=spaces))
 
 
-def _write(database: Database, source: VectorSource, most: int, progress: Progress | None) -> VectorSpace:
-    space, done, rows = replace(source.space, set=uuid4().hex, indexed=source.count > most), 0, source.rows()
-    size = max(1, NUMBERS_PER_BATCH // space.dimension)
-    while chunk := [vector_row(space, *it) for it in islice(rows, size)]:
+def _write(database: Database, vectors: NodeVectors, progress: Progress | None) -> VectorSpace:
+    count, done, left = len(vectors.rows), 0, iter(vectors.rows.items())
+    space = replace(vectors.space, set=uuid4().hex, indexed=count > MOST_COMPARED)
+    while chunk := [vector_row(space, *it) for it in islice(left, NUMBERS_PER_BATCH // space.dimension)]:
         done += write_batch(database, Batch(ADD_VECTORS, {"rows": chunk}, len(chunk)))
         if progress:
-            progress(done, source.count)
+            progress(done, count)
     create_index(database, space)
     return space
 
 
-def vector_row(space: VectorSpace, node_id: str, values: array[float]) -> dict[str, object]:
+def vector_row(space: VectorSpace, node_id: str, values: Row) -> dict[str, object]:
     """Return what ADD_VECTORS writes for a node."""
     labels = [vector_label(space.set)] if space.indexed else []
     return {"set": space.set, "labels": labels, "id": node_id, "values": values.tolist()}
@@ -108,26 +101,21 @@ def nearest(database: Database, space: VectorSpace, vector: list[float], *, time
     """Return how near the nearest vectors of an indexed set are to another, by node. Raises QueryRefused meanwhile."""
     given = {"index": vector_label(space.set), "nearest": NEAREST, "vector": vector}
     found = database.row(READ_STATE, given, timeout_s=timeout_s)  # a search would wait for an index that is being made
-    if found is None or found["state"] == "FAILED":
-        msg = f"the index of the vectors {space.name} is lost"
-        raise QueryRefused("vectors", msg, hint="compare names and classes; import the scene again")
-    if found["state"] != "ONLINE":
-        msg = f"the index of the vectors {space.name} is still being made ({found['percent']:.0f} %)"
-        raise QueryRefused("vectors", msg, hint="compare names and classes, or ask again in some minutes")
+    if found is None or found["state"] != "ONLINE":
+        is_made = found is not None and found["state"] != "FAILED"
+        state = f"still being made ({found['percent']:.0f} %)" if found and is_made else "lost"
+        hint = f"compare names and classes, or {'ask again in some minutes' if is_made else 'import the scene again'}"
+        raise QueryRefused("vectors", f"the index of the vectors {space.name} is {state}", hint=hint)
     return {record["id"]: record["near"] for record in database.rows(READ_NEAREST, given, timeout_s=timeout_s)}
 
 
-def read_ids(database: Database, space: VectorSpace) -> list[str]:
-    """Return the ids of the nodes that have a vector, in the order of `read_vectors`."""
-    return [record["id"] for record in database.rows(READ_IDS, {"set": space.set})]
-
-
-def read_vectors(database: Database, space: VectorSpace) -> Iterator[Row]:
-    """Yield the ids and vectors of a set, by id, read page by page."""
-    after, limit = "", max(1, NUMBERS_PER_BATCH // space.dimension)
+def read_vectors(database: Database, space: VectorSpace, nodes: Collection[str]) -> NodeVectors:
+    """Return the vectors of a set that these nodes have, by id, read page by page."""
+    rows, after, limit = dict[str, Row](), "", NUMBERS_PER_BATCH // space.dimension
     while page := database.rows(READ_PAGE, {"set": space.set, "after": after, "limit": limit}):
-        yield from ((record["id"], array("f", record["values"])) for record in page)
+        rows |= {it["id"]: single(it["values"]) for it in page if it["id"] in nodes}
         after = page[-1]["id"]
+    return NodeVectors(space, rows)
 
 
 def delete_unused(database: Database, *, grace_s: float) -> None:

@@ -112,12 +112,8 @@ class Watchdog:
                 watched.silent, watched.ended = None, watched.ended or time.monotonic()
                 since = watched.ended
             if time.monotonic() - since > self._lost_s and (watched.silent or self._database.lingers(mark)):
-                self._handle_lost(mark, watched)
+                first, watched.lost = not watched.lost, True
+                if not self._database.restart_if_lost(mark) and first and not self._database.is_supervised:
+                    LOG.warning(LOST_WARNING, self._lost_s, self._database.address.uri)
         except ServiceError as error:
             LOG.warning("can't end a transaction that is over its time: %s", error)
-
-    def _handle_lost(self, mark: str, watched: WatchedTransaction) -> None:
-        """Have the server restarted, or warn once that it should be. Raises ServiceError."""
-        first, watched.lost = not watched.lost, True
-        if not self._database.restart_if_lost(mark) and first and not self._database.is_supervised:
-            LOG.warning(LOST_WARNING, self._lost_s, self._database.address.uri)

@@ -249,7 +249,10 @@ class ExpressionReader:
 
     def bind(self, name: str, var: str | None = None) -> str:
         """Return a new variable for a parameter or quantified variable such as ``?x``; `var` if given."""
-        self.names[name] = var or self._fresh(identifier(name))
+        used, own = {*self.names.values(), ACTING}, identifier(name)
+        self.names[name] = var or next(
+            it for n in range(1, 1_000) if (it := f"{own}_{n}" if n > 1 else own) not in used
+        )
         return self.names[name]
 
     def bind_all(self, given: Expression) -> list[tuple[str, c.Condition]]:
@@ -258,10 +261,6 @@ class ExpressionReader:
             self._source.fail(given.line, "variables such as (?x - cup) should stand here")
         typed = [(name.text, self._types.tree.check(types)) for name, types in typed_names(given.items)]
         return [(var, self._types.is_of(var, types)) for name, types in typed for var in [self.bind(name)]]
-
-    def _fresh(self, name: str) -> str:
-        used = {*self.names.values(), ACTING}
-        return next(it for it in (name, *(f"{name}_{number}" for number in range(2, 1_000))) if it not in used)
 
     def parts(self, item: Form) -> tuple[Expression, ...]:
         """Return the parts of an expression. Raises DocumentError if they are too many or too few."""

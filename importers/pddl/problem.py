@@ -10,7 +10,7 @@ from typing import Final
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.importers.pddl.domain import DomainReader, facts_of
-from scenecypher.importers.pddl.domain_data import ACTING, DERIVED, Domain, FactForm
+from scenecypher.importers.pddl.domain_data import ACTING, DERIVED, Domain
 from scenecypher.importers.pddl.expressions import KIND_WORDS, ExpressionReader
 from scenecypher.importers.pddl.syntax import OBJECT, Form, PddlFile, Word, typed_names
 
@@ -116,15 +116,11 @@ class _ProblemReader:
         for name, form in self._domain.predicates.items():
             if form.otherwise is None:
                 continue
+            types = frozenset[str]() if form.of_agent else self._reader.predicates[name].types[0]
             for node in nodes.values():
-                if self._fits(name, form, node) and form.word not in states.get(node.id, ()):
+                fits = node.kind == "Agent" if form.of_agent else not types or node.class_ in types
+                if fits and form.word not in states.get(node.id, ()):
                     states.setdefault(node.id, set()).add(form.otherwise)
-
-    def _fits(self, predicate: str, form: FactForm, node: Node) -> bool:
-        if form.of_agent:
-            return node.kind == "Agent"
-        types = self._reader.predicates[predicate].types[0]
-        return not types or node.class_ in types
 
     # --- the goal
 

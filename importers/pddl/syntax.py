@@ -98,8 +98,13 @@ def parse_pddl(text: str, what: str, *, file: str) -> PddlFile:
     others = [it for it in forms if _title_of(it, other) is not None]
     if others and not wanted:
         raise DocumentError(file, "line 1", f"this is a {other}, no {what}; exchange the two files")
-    form = wanted[0] if len(wanted) == 1 == len(forms) - len(others) else _only_form(forms, file)
-    name = _title_of(form, what)
+    match wanted if len(wanted) == 1 == len(forms) - len(others) else forms:
+        case [Form() as form]:
+            name = _title_of(form, what)
+        case [_, second, *_]:
+            raise DocumentError(file, f"line {second.line}", "the file should end here: one definition a file")
+        case _:
+            raise DocumentError(file, "line 1", "a PDDL file begins with `(define`")
     if name is None:
         raise DocumentError(file, f"line {form.line}", f"a PDDL {what} begins with `(define ({what} NAME)`")
     for section in form.items[2:]:
@@ -170,16 +175,6 @@ def expressions(text: str, file: str) -> Iterator[Expression]:
             yield stack[0].pop()
     if opened:
         raise DocumentError(file, f"line {opened[-1][0]}", "the bracket that opens here never closes")
-
-
-def _only_form(items: list[Expression], file: str) -> Form:
-    match items:
-        case [Form() as form]:
-            return form
-        case [_, second, *_]:
-            raise DocumentError(file, f"line {second.line}", "the file should end here: one definition a file")
-        case _:
-            raise DocumentError(file, "line 1", "a PDDL file begins with `(define`")
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int, str]]:

@@ -174,6 +174,18 @@ class Operator:
         return f"{self.name}({', '.join(parameter.name for parameter in self.parameters)})"
 
 
+def on_thing(
+    name: str,
+    words: str,
+    *requires: Requirement,
+    x: str,
+    effects: tuple[Effect, ...] = (),
+    choose: tuple[Choose, ...] = (),
+) -> Operator:
+    """Return an operator with one parameter, `x`, which these words describe."""
+    return Operator(name, (Parameter("x", x),), requires, effects, words, choose)
+
+
 def by_name(*operators: Operator) -> dict[str, Operator]:
     """Return operators by their names."""
     return {operator.name: operator for operator in operators}

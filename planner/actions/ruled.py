@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import GraphView
 from scenecypher.db.rule_memory import decide, memory_of, required_now
-from scenecypher.db.rules import Rule, Rules, forbidden_by
+from scenecypher.db.rules import Rule, Rules, forbidden_by, rules_of
 from scenecypher.db.schema import HOLDING
 from scenecypher.errors import RuleBroken
 from scenecypher.planner.actions import operator as op
 from scenecypher.planner.actions.execution import bind_operator, effects_delta
+from scenecypher.planner.vocabularies.vocabulary import action_list
+from scenecypher.words import stems
+
+if TYPE_CHECKING:
+    from scenecypher.planner.actions.simulator import ActionSimulator
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +153,30 @@ def _of(operator: op.Operator, rule: Rule, condition: c.Condition) -> c.Conditio
     """Return a condition of a rule about the operator's parameters."""
     names = (parameter.name for parameter in operator.parameters)
     return c.bind(condition, dict(zip(rule.arguments, names, strict=False)))
+
+
+# --- rules as models and people are told of them
+
+HOUSE_RULES: Final = "Rules of this house; an action that would break one is refused:"
+MOST_TOLD: Final = 12
+"""The most rules that are told; of more, those that share a word with the task come first."""
+
+
+def listed(heading: str, lines: Sequence[str]) -> str:
+    """Return lines under a heading."""
+    return "\n".join((heading, *(f"- {line}" for line in lines)))
+
+
+def rule_lines(rules: Rules, task: str) -> tuple[str, ...]:
+    """Return the words of the rules that a model is told of for a task."""
+    words = {*stems(task)}
+    first = sorted(rules.in_force, key=lambda it: words.isdisjoint(stems(it.words)))
+    return tuple(it.words for it in first[:MOST_TOLD])
+
+
+def actions_and_rules(simulator: ActionSimulator) -> str:
+    """Return the actions of a scene, one a line, and the rules that forbid some of them."""
+    actions, rules = action_list(simulator.operators, simulator.macros), rules_of(simulator.scene.declared)
+    lines, more = rule_lines(rules, ""), len(rules.in_force) - MOST_TOLD
+    told = (*lines, f"and {more} more: `scenecypher rules list`") if more > 0 else lines
+    return f"{actions}\n\n{listed(HOUSE_RULES, told)}" if told else actions

@@ -51,7 +51,8 @@ def operator_of(
     """
     operator = operators.get(call.name)
     if operator is None:
-        known = ", ".join(each.signature for each in (*operators.values(), *macros.values()))
+        actions: list[Operator | Macro] = [*operators.values(), *macros.values()]
+        known = ", ".join(each.signature for each in actions)
         hint = did_you_mean(call.name, (*operators, *macros))
         raise ActionRefused(_short(str(call)), [f"there is no action {call.name!r}{hint}; choose one of {known}"])
     if len(call.arguments) != len(operator.parameters):

@@ -108,9 +108,14 @@ def graph_document(graph: SceneGraph, vocabulary: str, *, inspected: Collection[
     layout = SceneLayout(graph, vocabulary)
     nodes: dict[str, Any] = {
         "rooms": [{"name": place.id} for place in layout.of_kind("Place")],
-        "asset": [_asset_document(layout, node, inspected) for node in layout.of_kind("Asset")],
+        "asset": [
+            {"name": node.id, "room": layout.room_of(node.id)} | _attributes(layout, node, inspected)
+            for node in layout.of_kind("Asset")
+        ],
         "objects": [
-            _object_document(layout, node, inspected) for node in layout.of_kind("Object") if _has_room(layout, node)
+            _object_document(layout, node, inspected)
+            for node in layout.of_kind("Object")
+            if layout.room_of(node.id) is not None
         ],
     }
     doors = [
@@ -122,10 +127,6 @@ def graph_document(graph: SceneGraph, vocabulary: str, *, inspected: Collection[
         held = ", ".join(layout.held) or "nothing"
         nodes["agent"] = {"name": layout.agent, "location": layout.here, "holding": held}
     return {"nodes": nodes}
-
-
-def _asset_document(layout: SceneLayout, node: Node, inspected: Collection[str]) -> dict[str, Any]:
-    return {"name": node.id, "room": layout.room_of(node.id)} | _attributes(layout, node, inspected)
 
 
 def _object_document(layout: SceneLayout, node: Node, inspected: Collection[str]) -> dict[str, Any]:
@@ -149,10 +150,6 @@ def _description(layout: SceneLayout, node: Node) -> dict[str, Any]:
 def _attributes(layout: SceneLayout, node: Node, inspected: Collection[str]) -> dict[str, Any]:
     rest = {key: value for key, value in _description(layout, node).items() if key != "name"}
     return rest | ({"inspected": True} if node.id in inspected else {})
-
-
-def _has_room(layout: SceneLayout, node: Node) -> bool:
-    return layout.room_of(node.id) is not None
 
 
 LOOKING: Final = frozenset({"discover_objects", "look_at", "find"})
@@ -205,13 +202,10 @@ def _seen_at(layout: SceneLayout, of: str) -> str:
 def _contents(layout: SceneLayout, of: str) -> list[str]:
     found = ((type_, [*_seen_objects(layout, of, type_)]) for type_ in conventions_of(layout.vocabulary).containment)
     return [
-        f"{_relation_heading(type_)} {of} you see {', '.join(things)}." for type_, things in sorted(found) if things
+        f"{type_.replace('_', ' ').capitalize()} {of} you see {', '.join(things)}."
+        for type_, things in sorted(found)
+        if things
     ]
-
-
-def _relation_heading(type_: str) -> str:
-    """Return a relation type as the start of a sentence: ``Attached to``."""
-    return type_.replace("_", " ").capitalize()
 
 
 def _seen_objects(layout: SceneLayout, of: str, type_: str) -> Iterator[str]:

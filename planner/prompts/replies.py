@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from scenecypher.chat.clean import clean_reply
-from scenecypher.chat.model import SEED, Message, Model, Request, Usage
+from scenecypher.chat.model import SEED, Message, Model, Request, Usage, ask_until
 from scenecypher.errors import ReplyRejected, did_you_mean
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.sessions.method import Done, Solve
@@ -18,8 +18,6 @@ from scenecypher.planner.vocabularies.vocabulary import DONE, macros_of, operato
 
 T = TypeVar("T")
 
-ATTEMPTS: Final = 3
-ECHO_CHARACTERS: Final = 6_000
 _HEADING: Final = re.compile(
     r"^[ \t]*[*#]*[ \t]*\[(Explanation|Mode|Content|Query|Code|Summary|Actions|Answer|Plan)\][*]*:?[ \t]*",
     re.MULTILINE | re.IGNORECASE,
@@ -28,36 +26,10 @@ _FENCED: Final = re.compile(r"```(?:python|py)?[ \t]*\r?\n(.*?)(?:```|\Z)", re.D
 
 
 def ask_in_text(
-    model: Model,
-    messages: Sequence[Message],
-    read: Callable[[str], T],
-    *,
-    attempts: int = ATTEMPTS,
-    spent: Usage | None = None,
+    model: Model, messages: Sequence[Message], read: Callable[[str], T], *, spent: Usage | None = None
 ) -> tuple[T, Usage]:
-    """Return the parsed reply and the tokens of all attempts; a rejection is sent back to the model as feedback.
-
-    The tokens `spent` before, such as on an agent's earlier replies, are included. Raises ReplyRejected, with the last
-    reply and the tokens spent, after `attempts` rejected replies.
-    """
-    asked, usage = tuple(messages), spent or Usage()
-    for attempt in range(1, attempts + 1):
-        reply = model.reply(Request(asked, seed=SEED))
-        usage += reply.usage
-        said = clean_reply(reply.text)
-        try:
-            return read(said), usage
-        except ReplyRejected as rejected:
-            if attempt == attempts:
-                raise ReplyRejected(
-                    str(rejected),
-                    reply=reply.text,
-                    prompt_tokens=usage.prompt_tokens,
-                    completion_tokens=usage.completion_tokens,
-                ) from rejected
-            echo = Message("assistant", said[:ECHO_CHARACTERS] or "(no text)")
-            asked = (*asked, echo, Message("user", f"That reply can't be used: {rejected}."))
-    raise AssertionError
+    """Return the parsed reply and the tokens of all attempts, as `ask_until` does, which are three."""
+    return ask_until(model, Request(tuple(messages), seed=SEED), lambda it: read(clean_reply(it.text)), spent=spent)
 
 
 def parse_sections(text: str) -> Mapping[str, str]:

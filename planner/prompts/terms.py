@@ -14,14 +14,7 @@ from typing import Any, Final
 from scenecypher.db.condition import HasAffordance, HasState, Related, Within
 from scenecypher.db.schema import CORE_PROPERTIES, EXTRA_PROPERTIES, KINDS, MAP_KINDS, RELATION_TYPES, REMEMBERED
 from scenecypher.db.store.enumerations import Enumerations
-from scenecypher.planner.actions.operator import (
-    Become,
-    Cease,
-    Operator,
-    Relate,
-    Unrelate,
-    simple_effects,
-)
+from scenecypher.planner.actions import operator as op
 from scenecypher.planner.prompts.layout import RELATION_WORDS
 from scenecypher.planner.prompts.texts import prompts_beside
 from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
@@ -42,9 +35,9 @@ def state_terms(vocabulary: str) -> str:
     """Return a line for each state that the vocabulary's actions change and whose meaning is more than its name."""
     chosen = vocabulary_named(vocabulary)
     known = PROMPTS["door_states"] if chosen.looking.whole_rooms else PROMPTS["states"]
-    effects = simple_effects(effect for operator in chosen.operators.values() for effect in operator.effects)
-    changes = [it for it in effects if isinstance(it, Become | Cease)]
-    changed = {it.state for it in changes} | {it.instead_of for it in changes if isinstance(it, Become)}
+    effects = op.simple_effects(effect for operator in chosen.operators.values() for effect in operator.effects)
+    changes = [it for it in effects if isinstance(it, op.Become | op.Cease)]
+    changed = {it.state for it in changes} | {it.instead_of for it in changes if isinstance(it, op.Become)}
     return "\n".join(f"{state}: {words}" for state, words in known.items() if state in changed)
 
 
@@ -75,13 +68,13 @@ def as_lines(lists: Mapping[str, Iterable[object]]) -> str:
     return "\n".join(lines)
 
 
-def states_given(operators: Mapping[str, Operator]) -> tuple[str, ...]:
+def states_given(operators: Mapping[str, op.Operator]) -> tuple[str, ...]:
     """Return the states that actions give to something."""
-    effects = (it for operator in operators.values() for it in simple_effects(operator.effects))
-    return tuple(sorted({it.state for it in effects if isinstance(it, Become)}))
+    effects = (it for operator in operators.values() for it in op.simple_effects(operator.effects))
+    return tuple(sorted({it.state for it in effects if isinstance(it, op.Become)}))
 
 
-def scene_words(occurring: Enumerations, operators: Mapping[str, Operator]) -> str:
+def scene_words(occurring: Enumerations, operators: Mapping[str, op.Operator]) -> str:
     """Return the words of a scene for who asks about it and sees the agents; carrying things about changes none."""
     states = {*(use.value for use in occurring.states), *states_given(operators)}
     lists = {**class_lists(occurring), "Agents": ()}
@@ -98,7 +91,7 @@ def environment_schema(vocabulary: str) -> str:
     own = vocabulary_named(vocabulary)
     conventions, used = own.conventions, [*_parts(tuple(own.operators.values()))]
     relations = {*conventions.containment, *conventions.relations, *_relations(used)} - {*REMEMBERED}
-    states = {it.state for it in used if isinstance(it, HasState | Become | Cease)}
+    states = {it.state for it in used if isinstance(it, HasState | op.Become | op.Cease)}
     affordances = {it.affordance for it in used if isinstance(it, HasAffordance)}
     properties = {**CORE_PROPERTIES, **{name: EXTRA_PROPERTIES[name] for name in conventions.properties}}
     sections = (
@@ -117,9 +110,9 @@ def _relations(used: list[Any]) -> Iterator[str]:
     """Yield the relation types that conditions and effects name."""
     for part in used:
         match part:
-            case Related() | Relate():
+            case Related() | op.Relate():
                 yield part.type
-            case Unrelate(types=types) | Within(types=types):
+            case op.Unrelate(types=types) | Within(types=types):
                 yield from types
             case _:
                 pass

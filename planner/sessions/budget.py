@@ -11,8 +11,9 @@ from typing import Final
 from scenecypher.chat.model import Message, Model, Reply, Request, Usage
 from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.actions.ruled import HOUSE_RULES
 from scenecypher.planner.actions.simulator import INSERTED_MARK, Simulator
-from scenecypher.planner.prompts.past import HOUSE_RULES, MEANWHILE, with_lines
+from scenecypher.planner.prompts.texts import MEANWHILE, with_lines
 from scenecypher.planner.sessions.events import Outcome
 
 MAX_INFEASIBLE: Final = 3

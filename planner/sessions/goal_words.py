@@ -41,7 +41,8 @@ def _form(text: str, types: Iterable[str] = (), *, flags: re.RegexFlag = re.VERB
 
 
 _THINGS: Final = _form(WORDS["things"])
-_SAID: Final = [(_form(words, flags=re.NOFLAG), meant) for words, meant in WORDS["said"]]
+_BETWEEN: Final = _form(WORDS["between"], flags=re.NOFLAG)
+_ORDERS, _SAID = ([(_form(it, flags=re.NOFLAG), meant) for it, meant in WORDS[said]] for said in ("orders", "said"))
 _OR, _AND = (_form(rf"\s+{word}\s+(?![^()]*\))") for word in ("or", "and"))
 
 
@@ -69,7 +70,7 @@ class GoalParser(SceneWords):
     def read(self, text: str) -> c.Condition:
         """Return the conjunction of all facts. Raises InputError for its form, UnknownReference for its words."""
         reading = _Reading(self, {name: Things(name, (among,)) for name, among in (self.given or {}).items()})
-        parts = filter(None, (" ".join(part.split()) for part in text.split(";")))
+        parts = filter(None, (" ".join(part.split()) for part in _BETWEEN.split(text)))
         for said in (said for part in parts for said in self._facts_in(part)):
             try:
                 reading.add(said)
@@ -81,7 +82,7 @@ class GoalParser(SceneWords):
     def _facts_in(self, part: str) -> Sequence[str]:
         """Return facts that are joined by `and`, or one of each thing that is (`a and b ON c`), in plain words."""
         plain = part
-        for words, meant in _SAID:
+        for words, meant in _SAID if self.is_rule else (*_ORDERS, *_SAID):
             plain = words.sub(meant, plain)
         part = plain if self.facts.match(plain) or _THINGS.fullmatch(plain) else part
         facts, whole, things = _AND.split(part), self.facts.fullmatch(part), _THINGS.fullmatch(part)

@@ -14,7 +14,7 @@ from scenecypher.db.store import runs
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.consistent_read import WRITE_REFUSED
-from scenecypher.db.store.processes import this_process
+from scenecypher.db.store.runs import this_process
 from scenecypher.errors import QueryFailed, SceneCypherError
 from scenecypher.planner.sessions import events as e
 from scenecypher.planner.sessions.events import Asked, Began, Event, Finished, Outcome, Proposed, Refused, Remembered

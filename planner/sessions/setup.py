@@ -19,9 +19,8 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.telemetry import Attributes, trace_steps
 from scenecypher.errors import InputError, SceneReplaced
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.planner.actions.ruled import Answer
+from scenecypher.planner.actions.ruled import Answer, rule_lines
 from scenecypher.planner.actions.simulator import Acting, Simulator
-from scenecypher.planner.prompts.past import rule_lines
 from scenecypher.planner.prompts.terms import environment_schema, scene_words
 from scenecypher.planner.sessions.budget import Budget, DeadlineModel, InformedModel, OthersActs, Stopwatch, UsageMeter
 from scenecypher.planner.sessions.events import Began, Event, Finished, GoalState

@@ -9,7 +9,7 @@ from typing import Any, Final, assert_never
 
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.planner.actions.simulator import CommittedAction
-from scenecypher.planner.actions.text import ActionCall, parse_action
+from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.perception.draft import was_partial
 from scenecypher.planner.prompts.graph_texts import describe_action, describe_surroundings, graph_json, graph_words
 from scenecypher.planner.prompts.layout import SceneLayout, surroundings
@@ -41,7 +41,7 @@ def make_view(
         case "nothing" | "schema":
             return None, {}
         case "words":
-            return lambda _: _agents_text(access), {}
+            return lambda _: "\n".join(map(agent_words, access.reader.enumerator.of(access.scene).agents)), {}
         case "memory":
             return MemoryView(access, recipe, instruction).text, {}
         case "full":
@@ -51,10 +51,6 @@ def make_view(
             return rooms.text, {EXPAND: rooms.expand, CONTRACT: rooms.contract}
         case _:
             assert_never(recipe.extent)
-
-
-def _agents_text(access: SceneAccess) -> str:
-    return "\n".join(map(agent_words, access.reader.enumerator.of(access.scene).agents))
 
 
 class CollapsedView:
@@ -129,11 +125,9 @@ def inspected_nodes(memory: Memory) -> frozenset[str]:
 
 def touched_nodes(memory: Memory) -> frozenset[str]:
     """Return the nodes that were arguments of executed actions so far."""
-    return frozenset(argument for call in _executed_calls(memory) for argument in call.arguments)
-
-
-def _executed_calls(memory: Memory) -> list[ActionCall]:
-    return [parse_action(action) for turn in memory.turns for action in turn.done]
+    return frozenset(
+        argument for turn in memory.turns for action in turn.done for argument in parse_action(action).arguments
+    )
 
 
 class MemoryView:

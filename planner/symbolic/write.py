@@ -92,11 +92,11 @@ def in_serial_order(goal: c.Condition, graph: SceneGraph) -> list[c.Condition]:
     """
 
     def key(part: c.Condition) -> tuple[int, str]:
-        pddl.atoms = [*c.atoms_of(part)]
-        things = (it.id for atom in pddl.atoms for it in c.terms(atom)[:1] if isinstance(it, c.Id))
+        facts = [*c.atoms_of(part)]
+        things = (it.id for atom in facts for it in c.terms(atom)[:1] if isinstance(it, c.Id))
         at = next((target for thing in things for target in graph.targets(thing, "ON", "INSIDE")), "")
-        is_place = any(isinstance(it, c.Related | c.Within) for it in pddl.atoms)
-        return (2 if any(isinstance(it, c.HeldBy) for it in pddl.atoms) else 0 if is_place else 1), at
+        is_place = any(isinstance(it, c.Related | c.Within) for it in facts)
+        return (2 if any(isinstance(it, c.HeldBy) for it in facts) else 0 if is_place else 1), at
 
     parts = (part for part in goal_parts(goal, graph) if not op.is_static(part))
     return sorted((step for part in parts for step in _one_by_one(part, graph)), key=key)

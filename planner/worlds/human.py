@@ -5,13 +5,14 @@ LookPlanGraph, section VII-E: an operator carries out the actions one by one and
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from scenecypher.chat.model import Image, Model
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
-from scenecypher.planner.actions.text import ActionIds, parse_action
+from scenecypher.planner.actions.text import ActionCall, ActionIds, parse_action
 from scenecypher.planner.perception.naming import KnownNode
 from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.perception.picture import read_picture
@@ -25,7 +26,35 @@ AskPerson = Callable[[str], str]
 """Function that prints a question and returns the line of the answer; raises EOFError at the end of input."""
 
 
-class HumanEnvironment:
+class RealWorld(ABC):
+    """The real world, in which somebody carries out actions, and tells in words what can't be done."""
+
+    def __init__(self) -> None:
+        self._done = ActionIds()
+
+    def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
+        """Have one action carried out; a repeated id is a no-op.
+
+        Raises ActionRefused in the words of who should do it, InputError if another action has this id.
+        """
+        del because  # a person sees the reason, a robot needs none
+        call = parse_action(action)
+        if call.name in LOOK_ACTIONS or self._done.has(action_id, call):
+            return  # a look is asked for next
+        if why := self._refusal(call, action_id):
+            raise ActionRefused(action, [why])
+        self._done.add(action_id, call)
+
+    @abstractmethod
+    def _refusal(self, call: ActionCall, action_id: str) -> str:
+        """Have an action carried out; return why it can't be, empty once it is done."""
+
+    def body(self, agent: str) -> None:
+        """Return None: what an agent can't do is told in words."""
+        del agent
+
+
+class HumanEnvironment(RealWorld):
     """The real world through a person; `model` reads the pictures, given what is `known` of a node.
 
     With `accept`, a look that contradicts most of the belief is merged too.
@@ -34,31 +63,17 @@ class HumanEnvironment:
     def __init__(
         self, ask: AskPerson, *, model: Model, known: Callable[[str], KnownNode], accept: bool = False
     ) -> None:
+        super().__init__()
         self._ask = ask
         self._observer = VisionObserver(model, HandheldCamera(ask), known, accept=accept)
-        self._done = ActionIds()
 
-    def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
-        """Ask the person for one action; a repeated id is a no-op.
-
-        Raises ActionRefused with the person's words if it can't be done, InputError if another action has this id.
-        """
-        del because  # the person sees the reason
-        call = parse_action(action)
-        if call.name in LOOK_ACTIONS or self._done.has(action_id, call):
-            return  # a look only needs the picture that is asked for next
-        answer = ask_person(self._ask, f"please do {action}; Enter when it is done, or why it can't be: ")
-        if answer:
-            raise ActionRefused(action, [answer])
-        self._done.add(action_id, call)
+    def _refusal(self, call: ActionCall, action_id: str) -> str:
+        del action_id
+        return ask_person(self._ask, f"please do {call}; Enter when it is done, or why it can't be: ")
 
     def observe(self, of: str, *, step: int) -> Observation:
         """Ask for a picture and read it. Raises UnknownReference, InputError, ReplyRejected, ModelUnavailable."""
         return self._observer.observe(of, step=step)
-
-    def body(self, agent: str) -> None:
-        """Return None: the person reports in words what can't be done."""
-        del agent
 
     def reset(self) -> None:
         """Ask the person to restore the start."""

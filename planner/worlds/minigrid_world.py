@@ -10,31 +10,24 @@ from scenecypher.chat.model import Model
 from scenecypher.errors import UnknownReference
 from scenecypher.importers.babyai import level_instance
 from scenecypher.planner.actions.text import ActionIds, parse_action
+from scenecypher.planner.perception import grid_view
 from scenecypher.planner.perception.body import Body
-from scenecypher.planner.perception.grid_view import (
-    GridView,
-    Pose,
-    join_views,
-    observations,
-    read_view,
-    render_view,
-    simulator_view,
-    visible_cells,
-)
 from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.worlds.minigrid import Executor
 
 DIRECTIONS: Final = 4
 
-ViewReader: TypeAlias = Callable[[Any, Mapping[str, Any]], GridView]
+ViewReader: TypeAlias = Callable[[Any, Mapping[str, Any]], grid_view.GridView]
 """Function that reads the view of a MiniGrid environment, given its objects by their ids."""
 
 
 def vision_reader(model: Model) -> ViewReader:
     """Return a reader that has a model read rendered pictures of the view; it knows no ids."""
 
-    def read(env: Any, _things: Mapping[str, Any]) -> GridView:
-        view, _usage = read_view(model, render_view(env), pose=Pose.of(env), visible=visible_cells(env))
+    def read(env: Any, _things: Mapping[str, Any]) -> grid_view.GridView:
+        view, _usage = grid_view.read_view(
+            model, grid_view.render_view(env), pose=grid_view.Pose.of(env), visible=grid_view.visible_cells(env)
+        )
         return view
 
     return read
@@ -47,7 +40,7 @@ class MiniGridEnvironment:
     InputError for an unknown level.
     """
 
-    def __init__(self, level: str, seed: int, *, view_reader: ViewReader = simulator_view) -> None:
+    def __init__(self, level: str, seed: int, *, view_reader: ViewReader = grid_view.simulator_view) -> None:
         self._level, self._seed, self._view_reader = level, seed, view_reader
         self._fulfilled = False
         self._start()
@@ -77,8 +70,8 @@ class MiniGridEnvironment:
         if of not in self._map:
             msg = f"there is no {of[:100]!r} in {self._level}/{self._seed} to look at; use the id of a node in it"
             raise UnknownReference(msg)
-        view = reduce(join_views, [self._turn_and_read() for _ in range(DIRECTIONS)])
-        found = {it.of: it for it in observations(self._map, view, step=step)}
+        view = reduce(grid_view.join_views, [self._turn_and_read() for _ in range(DIRECTIONS)])
+        found = {it.of: it for it in grid_view.observations(self._map, view, step=step)}
         return found.get(of, Observation(of, (), step, ()))
 
     def body(self, agent: str) -> Body | None:
@@ -98,6 +91,6 @@ class MiniGridEnvironment:
         self._done = ActionIds()
         self._fulfilled = False
 
-    def _turn_and_read(self) -> GridView:
+    def _turn_and_read(self) -> grid_view.GridView:
         self._executor.turn()
         return self._view_reader(self._env, self._things)

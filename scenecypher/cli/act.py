@@ -67,7 +67,7 @@ def act(
 
     In SCENE@belief it is checked there, carried out in SCENE, and what that shows is merged into the belief.
     """
-    from scenecypher.planner.prompts.past import actions_and_rules
+    from scenecypher.planner.actions.ruled import actions_and_rules
     from scenecypher.planner.worlds.belief_simulator import simulator_of
 
     if (action is None) != list_actions:

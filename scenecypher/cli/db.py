@@ -34,7 +34,7 @@ from scenecypher.wording import counted
 if TYPE_CHECKING:
     from http.server import ThreadingHTTPServer
 
-    from scenecypher.db.browser.choose import Wanted
+    from scenecypher.db.browser.views import Wanted
     from scenecypher.db.store.connection import Address
     from scenecypher.settings import Settings
 
@@ -165,8 +165,7 @@ def browser(
 
     --room, --version and --run choose their views too.
     """
-    from scenecypher.db.browser.choose import Wanted
-    from scenecypher.db.browser.views import browser_of, filled_in
+    from scenecypher.db.browser.views import Wanted, browser_of, filled_in
 
     wanted = Wanted(room, version, run)
     chosen = _view_of(scene, view, wanted, with_queries=guide or queries is not None)
@@ -207,8 +206,7 @@ def _view_of(scene: str | None, view: View | None, wanted: Wanted, *, with_queri
 
 def _prepared(scene: str | None, view: View, wanted: Wanted) -> tuple[str, bool]:
     """Return the query to fill in, empty without a scene, and whether this server tells Browser our style."""
-    from scenecypher.db.browser.choose import chosen_value, find_present, tells_style
-    from scenecypher.db.browser.views import view_query
+    from scenecypher.db.browser.views import chosen_value, find_present, tells_style, view_query
 
     with open_store() as store:
         is_styled = tells_style(store.database)

@@ -240,8 +240,8 @@ def _import_one(
         types = Counter(relation.type for relation in scene.graph.relations)
         return facts | {"kinds": dict(sorted(kinds.items())), "relation_types": dict(sorted(types.items()))}
     for vectors in scene.vectors:
-        if vectors.megabytes >= TOLD_MB:
-            warn(f"{scene.name}: writing {vectors.megabytes:,} MB of {vectors}…")
+        if (size_mb := len(vectors.rows) * vectors.space.dimension * 4 // 1_000_000) >= TOLD_MB:
+            warn(f"{scene.name}: writing {size_mb:,} MB of {vectors}…")
     sets = how.vocabulary is not None
     done = bring_in(store, scene, sets_vocabulary=sets, replaces=how.replaces, progress=progress)
     told = {"changes": done.changes, "conflicts": [*done.conflicts]} if scene.merges else {}

@@ -134,7 +134,7 @@ def babyai(
     babyai.check_level(level)
     read = partial(babyai.read_level, level)
     numbers = range(seed, seed + count)
-    import_and_print([Source.named(babyai.scene_name(level, it), partial(read, it)) for it in numbers], how)
+    import_and_print([Source.named(f"{babyai.NAME_PREFIX}{level}/{it}", partial(read, it)) for it in numbers], how)
 
 
 @import_app.command()
@@ -167,10 +167,10 @@ def _of_subset(subset: str, only: str | None) -> Iterator[Source]:
         raise InputError(f"no subset {subset[:60]!r} is known{hint}; give one of {', '.join(SUBSETS)}")
     if subset == "behavior-1k":
         for activity in behavior.activities(only):
-            yield Source.named(behavior.scene_name(activity.name), partial(behavior.activity_scene, activity))
+            yield Source.named(behavior.SCENES + activity.name, partial(behavior.activity_scene, activity))
     elif subset == "robothow":
         for program in robothow.programs(only):
-            yield Source.named(robothow.scene_name(program.id), partial(robothow.program_scene, program))
+            yield Source.named(robothow.SCENES + program.id, partial(robothow.program_scene, program))
     elif only is not None:
         raise InputError(f"{subset} is one scene; leave out --only {only[:60]}")
     else:
@@ -199,7 +199,7 @@ def homes(
     from scenecypher.importers import homes as reader
 
     folders = [folder for path in paths or () for folder in reader.folders(Path(path))]
-    found = [Source(str(it), reader.scene_name(it), partial(reader.read_scene, it)) for it in folders]
+    found = [Source(str(it), reader.NAME_PREFIX + it.name, partial(reader.read_scene, it)) for it in folders]
     ours = () if paths else reader.scenes()
     import_and_print([*found, *(Source.read_already(it.name, it) for it in ours)], how)
 

@@ -56,15 +56,11 @@ def _kept_versions(store: SceneStore, snapshot: LoadedScene, count: int) -> list
 
 def export_vectors(store: SceneStore, scene: LoadedScene, file: Path) -> str:
     """Write the vectors of a scene's nodes; return the file's name."""
-    from scenecypher.db.store.vectors import read_ids, read_vectors
+    from scenecypher.db.store.vectors import read_vectors
     from scenecypher.importers.vectors_file import write_vectors_file
 
-    nodes, database = scene.graph.nodes, store.database
-    sources = []
-    for space in scene.info.declared.vectors:
-        ids = [*filter(nodes.__contains__, read_ids(database, space))]
-        sources.append((space, ids, (row for row in read_vectors(database, space) if row[0] in nodes)))
-    write_vectors_file(file, sources)
+    sets = (read_vectors(store.database, it, scene.graph.nodes) for it in scene.info.declared.vectors)
+    write_vectors_file(file, (it for it in sets if it.rows))
     tell(f"wrote {file}")
     return file.name
 

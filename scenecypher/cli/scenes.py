@@ -78,7 +78,7 @@ def show_tree(
     everything: Annotated[bool, option("--all", "Walls and floors too.")] = False,
 ) -> None:
     """Show rooms, furniture and things as a tree: what is where, what is held, and states in brackets."""
-    from scenecypher.db.palette import line_colour
+    from scenecypher.db.browser.style import line_colour
     from scenecypher.db.store.reference import resolve_reference
     from scenecypher.tree import SceneTree
 
@@ -154,7 +154,7 @@ def set_scene(
 ) -> None:
     """Give a scene another vocabulary, an agent if it has none, or a clock of its own. Its history goes on."""
     from scenecypher.db.graph.delta import diff
-    from scenecypher.db.store.clock import declare_time, parse_time
+    from scenecypher.db.store.history import declare_time, parse_time
     from scenecypher.importers.adjusting import with_agent
 
     if vocabulary is None and agent is None and clock is None:

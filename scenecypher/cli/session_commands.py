@@ -116,7 +116,9 @@ class SessionState:
 
         with suppress(InputError):
             operators, macros = operators_of(self.scene.vocabulary), macros_of(self.scene.vocabulary)
-            return {it.name: it.signature for it in (*operators.values(), *macros.values())}
+            return {it.name: it.signature for it in operators.values()} | {
+                it.name: it.signature for it in macros.values()
+            }
         return {}
 
     def node_ids(self) -> list[str]:

@@ -109,8 +109,9 @@ def _looked_at(
     from scenecypher.planner.sessions.setup import NoModel
     from scenecypher.planner.worlds.belief import find_or_create_belief
     from scenecypher.planner.worlds.human import HumanEnvironment
+    from scenecypher.robots.doors import door_to
     from scenecypher.robots.environment import RobotEnvironment
-    from scenecypher.robots.link import RobotLink, door_to
+    from scenecypher.robots.link import RobotLink
 
     reads = of.world == "human" or db.settings.live_model
     model = MeteredVisionModel(db.vision_model() if reads else NoModel(), meter)

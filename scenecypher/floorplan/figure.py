@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 from xml.sax.saxutils import escape
 
-from scenecypher.db.palette import OTHER, PALETTE
+from scenecypher.db.browser.style import OTHER, PALETTE
 from scenecypher.floorplan.layout import Drawing, Shape
 
 WIDTH: Final = 1_100

@@ -8,22 +8,22 @@ from typing import Final
 
 from scenecypher.chat.model import Image, Model
 from scenecypher.db.vocabulary import conventions_of
-from scenecypher.errors import ActionRefused, InputError, UnknownReference
+from scenecypher.errors import InputError, UnknownReference
 from scenecypher.planner.actions.ruled import AskBack, approval_by
-from scenecypher.planner.actions.text import ActionIds, parse_action
+from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.perception.naming import KnownNode, with_names
 from scenecypher.planner.perception.observation import WHOLE, Extent, Observation, Sighting
 from scenecypher.planner.perception.picture import picture_of
 from scenecypher.planner.perception.vision import read_image
 from scenecypher.planner.perception.wording import one_line
-from scenecypher.planner.worlds.belief_simulator import LONGEST_ACTOR, LOOK_ACTIONS
-from scenecypher.robots.link import RobotLink
-from scenecypher.robots.messages import State, Thing, View
+from scenecypher.planner.worlds.belief_simulator import LONGEST_ACTOR
+from scenecypher.planner.worlds.human import RealWorld
+from scenecypher.robots.link import RobotLink, State, View
 
 REASON: Final = 500  # characters that a model reads of a robot's reason
 
 
-class RobotEnvironment:
+class RobotEnvironment(RealWorld):
     """The real world through a robot; `model` reads its pictures, if it sends such, given what is `known` of a node.
 
     With `accept`, a look that contradicts most of the belief is merged too.
@@ -32,23 +32,13 @@ class RobotEnvironment:
     def __init__(
         self, link: RobotLink, *, model: Model, known: Callable[[str], KnownNode], accept: bool = False
     ) -> None:
+        super().__init__()
         self._link, self._model, self._known, self._accept = link, model, known, accept
-        self._done = ActionIds()
 
-    def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
-        """Have the robot do one action; a repeated id is a no-op.
-
-        Raises ActionRefused with the robot's words if it can't be done, or if the robot was restarted meanwhile;
-        RobotGone if nothing is heard of it; InputError if another action has this id.
-        """
-        del because
-        call = parse_action(action)
-        if call.name in LOOK_ACTIONS or self._done.has(action_id, call):
-            return  # a look is asked for next
+    def _refusal(self, call: ActionCall, action_id: str) -> str:
+        """Have the robot do an action; return why not, also if it was restarted meanwhile. Raises RobotGone."""
         state = self._link.ask("act", call.name, call.arguments, action_id=action_id)
-        if state.state != "done":
-            raise ActionRefused(action, [_reason(state)])
-        self._done.add(action_id, call)
+        return "" if state.state == "done" else _reason(state)
 
     def observe(self, of: str, *, step: int) -> Observation:
         """Have the robot look at a node. Raises UnknownReference with its words if it can't, RobotGone.
@@ -70,10 +60,6 @@ class RobotEnvironment:
         name = one_line(state.by)[:LONGEST_ACTOR] if state.state == "done" else ""
         return approval_by(name) if name else None
 
-    def body(self, agent: str) -> None:
-        """Return None: the robot tells in words what can't be done."""
-        del agent
-
     def reset(self) -> None:
         """Refuse: nobody has told the robot how. Raises InputError."""
         raise InputError("a robot can't put everything back; do so by hand and start again")
@@ -92,14 +78,12 @@ def _observation(view: View, known: KnownNode, step: int) -> Observation:
             msg = f"the robot's view has the relation {used!r}; mend its program: {' or '.join(types)} are known"
             raise InputError(msg)
     extent = WHOLE if view.whole else Extent("part")
-    things = tuple(map(_sighting, view.things))
-    return with_names(Observation(known.id, things, step, view.covers, view.states, extent=extent), known)
-
-
-def _sighting(thing: Thing) -> Sighting:
-    support = None if thing.relation is None and thing.target is None else (thing.relation, thing.target)
-    name, class_ = one_line(thing.name), one_line(thing.of_class)
-    return Sighting(name, class_, support, thing.states, id=thing.id, confidence=thing.confidence)
+    things = []
+    for it in view.things:
+        support = None if it.relation is it.target is None else (it.relation, it.target)
+        name, class_ = one_line(it.name), one_line(it.of_class)
+        things.append(Sighting(name, class_, support, it.states, id=it.id, confidence=it.confidence))
+    return with_names(Observation(known.id, tuple(things), step, view.covers, view.states, extent=extent), known)
 
 
 def _image(state: State) -> Image:

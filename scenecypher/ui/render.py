@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlencode
 from zipfile import ZipFile
 
+from scenecypher.db.browser.style import css_variables
 from scenecypher.db.local.jars import Pin, Tell, library_jar
-from scenecypher.db.palette import css_variables
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.errors import DatabaseUnavailable, InputError
 from scenecypher.floorplan.figure import WIDTH

@@ -15,9 +15,9 @@ from pydantic import SecretStr
 
 import scenecypher as sc
 from scenecypher.cli.demo import INSTRUCTION, QUESTIONS, SCENE, TASK, VOCABULARY
+from scenecypher.db.browser.style import OTHER, PALETTE
 from scenecypher.db.browser.views import filled_in, view_query
 from scenecypher.db.local import status
-from scenecypher.db.palette import OTHER, PALETTE
 from scenecypher.db.store.connection import Address
 from scenecypher.db.store.runs import latest_runs
 from scenecypher.importers.virtualhome import packaged_scene

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 from xml.sax.saxutils import escape
 
-from scenecypher.db.palette import PALETTE
+from scenecypher.db.browser.style import PALETTE
 from scenecypher.files import write_file
 
 WIDTH, HEIGHT, FOLD = 800, 660, 562

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageColor
 
-from scenecypher.db.palette import PALETTE
+from scenecypher.db.browser.style import PALETTE
 from scenecypher.floorplan.figure import figure_of
 from scenecypher.floorplan.home_view import view_of
 from scenecypher.floorplan.layout import drawing_of

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenecypher.chat import embeddings as module
-from scenecypher.chat.embeddings import encoders_of, vectors_of
+from scenecypher.chat.embeddings import encoder_of, vectors_of
 from scenecypher.errors import ModelUnavailable, UnknownReference
 from scenecypher.meaning import NO_MEANING, PAUSE_S, Meaning, Vector
 from scenecypher.settings import Settings
@@ -60,7 +61,7 @@ def test_a_text_is_encoded_by_openclip_where_that_is_installed(tmp_path: Path, m
     module.clip_words.cache_clear()
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "open_clip", raising=False)
-    encoder = encoders_of(Settings())
+    encoder = partial(encoder_of, Settings())
     for name in ("ViT-H-14", "ViT-H-14/second"):
         clip = encoder(name)
         assert clip is not None
@@ -111,7 +112,7 @@ def test_any_text_has_cosines_of_at_most_one_in_order(text: str, known: list[str
 
 def test_the_vectors_leave_the_program_s_logging_alone() -> None:
     code = (
-        "import logging; from scenecypher.chat.embeddings import encoders_of, vectors_of; "
+        "import logging; from scenecypher.chat.embeddings import encoder_of, vectors_of; "
         "from scenecypher.settings import Settings; "
         "assert vectors_of(Settings())(['cup']); print(logging.root.handlers, logging.root.level)"
     )

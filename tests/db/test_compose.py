@@ -9,8 +9,7 @@ from typing import Final
 import pytest
 
 from scenecypher.db.browser.style import connect_commands
-from scenecypher.db.local.config import conf_text, transaction_mb
-from scenecypher.db.local.home import ServerState
+from scenecypher.db.local.config import ServerState, conf_text, transaction_mb
 from scenecypher.db.local.jars import Release
 from scenecypher.settings import Settings, variable_of
 from tests import containers

@@ -6,9 +6,8 @@ from itertools import combinations, starmap
 
 import pytest
 
-from scenecypher.db.browser.style import STYLE
+from scenecypher.db.browser.style import PALETTE, STYLE, css_variables, line_colour
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.palette import PALETTE, css_variables, line_colour
 from scenecypher.floorplan.figure import figure_of
 from scenecypher.floorplan.home_view import view_of
 from scenecypher.floorplan.layout import drawing_of

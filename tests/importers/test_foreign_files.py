@@ -157,10 +157,6 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
         {"directed": True, "graph": [["name", "x"]], "nodes": [HALL, {"id": "mug"}], "links": [EDGE]},
         IN,
     ),
-    "attributes of the graph of their own": (
-        {"directed": True, "graph": {"date": "x", "node_default": {}}, "nodes": [HALL, {"id": "mug"}], "links": [EDGE]},
-        IN,
-    ),
     "an agent as text": (
         {"nodes": {"room": ["hall"], "agent": "spot"}, "links": ["spot - hall"]},
         {("spot", "INSIDE", "hall")},

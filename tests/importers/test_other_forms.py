@@ -242,7 +242,7 @@ def test_a_folder_of_hovsg_is_a_scene_with_z_up_and_vectors(tmp_path: Path) -> N
     center = mug.properties["center"]
     assert isinstance(center, Point)
     assert (center.x, center.y, center.z) == pytest.approx((1.1, -2.2, 0.9))
-    assert [(it.space.name, [row[0] for row in it.rows()]) for it in scene.vectors] == [("embedding", ["0_0_0"])]
+    assert [(it.space.name, [*it.rows]) for it in scene.vectors] == [("embedding", ["0_0_0"])]
 
 
 @pytest.mark.parametrize(
@@ -393,6 +393,21 @@ def test_nested_rooms_are_a_scene(tmp_path: Path, ending: str) -> None:
     shelf = scene.graph.nodes["shelf"]
     assert (shelf.kind, shelf.properties["center"]) == ("Asset", Point(1, 2, 0))
     assert scene.graph.nodes["plate"].states == ("dirty",)
+
+
+def test_rooms_by_name_alone_are_a_scene(tmp_path: Path) -> None:
+    fridge = {"affordances": ["open"], "state": "closed", "objects": ["milk"]}
+    rooms = {"kitchen": {"assets": {"fridge": fridge}, "neighbors": ["hall"]}, "hall": {"neighbors": ["kitchen"]}}
+    scene = read_any(written(tmp_path, "flat.json", rooms))
+    assert relations(scene) == {
+        ("fridge", "INSIDE", "kitchen"),
+        ("milk", "INSIDE", "fridge"),
+        ("kitchen", "CONNECTS", "hall"),
+        ("hall", "CONNECTS", "kitchen"),
+    }
+    assert {it.id: it.kind for it in scene.graph.nodes.values()} == {
+        "kitchen": "Place", "hall": "Place", "fridge": "Asset", "milk": "Object",
+    }  # fmt: skip
 
 
 def test_words_of_yaml_stay_text(tmp_path: Path) -> None:

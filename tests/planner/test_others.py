@@ -19,7 +19,7 @@ from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.prompts.past import MEANWHILE
+from scenecypher.planner.prompts.texts import MEANWHILE
 from scenecypher.planner.sessions.events import Event, Finished, Remembered, event_document
 from scenecypher.planner.sessions.resuming import resume_session
 from scenecypher.planner.sessions.setup import SessionSetting, prepare_session

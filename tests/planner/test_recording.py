@@ -15,18 +15,20 @@ import pytest
 
 from scenecypher.db.condition import HasState, Id
 from scenecypher.db.graph.delta import Delta
-from scenecypher.db.store.clock import declare_time
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.processes import Process, is_gone, this_process
+from scenecypher.db.store.history import declare_time
 from scenecypher.db.store.runs import (
+    Process,
     RunFacts,
     RunInfo,
     begin_run,
     delete_expired,
     delete_run,
     find_run,
+    is_gone,
     latest_runs,
     read_lines,
+    this_process,
 )
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError

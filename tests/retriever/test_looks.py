@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from uuid import uuid4
 
 import pytest
 
-from scenecypher.chat.embeddings import encoders_of
+from scenecypher.chat.embeddings import encoder_of
 from scenecypher.chat.scripted import Scripted, ScriptedReply
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.imported import ImportedScene
@@ -32,7 +33,7 @@ def described(store: SceneStore) -> str:
 
 
 def asked(database: Database, store: SceneStore, name: str, *, is_set_up: bool = True) -> Retrieval:
-    gate = Gate(database, encoders=encoders_of(Settings())) if is_set_up else Gate(database)
+    gate = Gate(database, encoders=partial(encoder_of, Settings())) if is_set_up else Gate(database)
     model = Scripted([ScriptedReply((), f"```cypher\n{QUERY}\n```")])
     return Retriever(model, gate, Enumerator(Replicas(database))).ask("What can I drink from?", store.find(name))
 
@@ -45,7 +46,7 @@ def test_a_question_by_description_is_answered(database: Database, store: SceneS
 def test_the_prompt_tells_of_vectors_only_where_they_can_be_compared(
     database: Database, store: SceneStore, described: str
 ) -> None:
-    gates = [Gate(database), Gate(database, encoders=encoders_of(Settings()))]
+    gates = [Gate(database), Gate(database, encoders=partial(encoder_of, Settings()))]
     plain = store.put(ImportedScene(f"{described}-plain", home())).name
     enumerator = Enumerator(Replicas(database))
     shown = [

@@ -13,8 +13,8 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Relation
 from scenecypher.db.schema import PAST_PROPERTIES
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.clock import declare_time
 from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.history import declare_time
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.retriever.empty_answers import causes
 from scenecypher.retriever.past_text import past_library, past_text

@@ -24,8 +24,15 @@ from typing import Final
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.prompts import replies
-from scenecypher.planner.prompts.past import TurnForm, chat, turn_messages
-from scenecypher.planner.prompts.texts import environment_explanation, functions, prompts_beside, worked_examples
+from scenecypher.planner.prompts.texts import (
+    TurnForm,
+    chat,
+    environment_explanation,
+    functions,
+    prompts_beside,
+    turn_messages,
+    worked_examples,
+)
 from scenecypher.planner.sessions.method import Act, CallTool, Decision, Done, Memory, Solve, Think, Turn
 from scenecypher.planner.sessions.tools import tools_of
 from scenecypher.planner.vocabularies.vocabulary import DONE, vocabulary_named

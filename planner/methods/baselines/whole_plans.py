@@ -15,25 +15,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import BaseModel
 
 from scenecypher.chat.clean import clean_reply
-from scenecypher.chat.model import SEED, Message, Model, Request, Usage
+from scenecypher.chat.model import SEED, Message, Model, Request, Usage, ask_until
 from scenecypher.chat.structured_reply import ask_for
-from scenecypher.errors import InputError, ReplyRejected
+from scenecypher.errors import InputError
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.methods.baselines.pddl_problems import (
-    PddlProblem,
-    find_mistakes,
-    is_parsed,
-    node_names,
-    parsed,
-    read_domain,
-    read_problem,
-)
+from scenecypher.planner.methods.baselines import pddl_problems as pddl
 from scenecypher.planner.prompts.texts import domain_text, examples, functions, prompts_beside
 from scenecypher.planner.sessions.method import Decision, GiveUp, Memory, Solve
 from scenecypher.planner.symbolic.engine import LAMA, TimeLimit, solve
@@ -41,7 +33,6 @@ from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S
 from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
 PROMPTS: Final = prompts_beside(__name__)
-ATTEMPTS: Final = 3
 
 
 class PlanReply(BaseModel, extra="forbid", title="Reply"):
@@ -83,21 +74,21 @@ class LlmPlusP:
         if problems is None:
             raise InputError(f"llm+p has no domain for the vocabulary {vocabulary!r}; choose another method")
         self._problems = problems
-        self._domain = read_domain(domain_text(vocabulary))
+        self._domain = pddl.read_domain(domain_text(vocabulary))
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the plan, or the problem's mistakes. Raises ReplyRejected after three replies that are no PDDL."""
         problem, usage = self._ask_problem(memory)
-        mistakes = find_mistakes(problem, self._domain, view=memory.view, forms=self._problems)
+        mistakes = pddl.find_mistakes(problem, self._domain, view=memory.view, forms=self._problems)
         warnings = "; ".join(map(str, mistakes))
-        if not is_parsed(problem, self._domain):
+        if not pddl.is_parsed(problem, self._domain):
             return GiveUp(warnings), usage
         seconds = self._timeout_s()
         limit = TimeLimit(seconds, clock_s=seconds)
-        planned = solve(self._domain.text, parsed(problem, self._domain).text(self._domain), limit, search=LAMA)
+        planned = solve(self._domain.text, pddl.parsed(problem, self._domain).text(self._domain), limit, search=LAMA)
         if planned.status != "solved":
             return GiveUp("; ".join(filter(None, (planned.why, warnings)))), usage
-        names = {name.lower(): name for name in node_names(memory.view)}
+        names = {name.lower(): name for name in pddl.node_names(memory.view)}
         places = self._problems.argument_places
         actions = [
             ActionCall(name, tuple(names.get(arguments[place], arguments[place]) for place in places[name]))
@@ -105,21 +96,12 @@ class LlmPlusP:
         ]
         return Solve(tuple(map(str, actions)), warnings), usage
 
-    def _ask_problem(self, memory: Memory) -> tuple[PddlProblem, Usage]:
+    def _ask_problem(self, memory: Memory) -> tuple[pddl.PddlProblem, Usage]:
         """Ask for the problem, again after each reply that is no PDDL problem."""
         example: dict[str, Any] = (examples("problems", self._vocabulary) if self._examples else {}) or {}
         system, shown = PROMPTS["llm_p"].format(domain=self._domain.text), example.get("pddl", "")
-        request, usage = Request(_prompt(system, memory, "problem", example, shown), seed=SEED), Usage()
-        for _ in range(ATTEMPTS):
-            reply = self._model.reply(request)
-            usage += reply.usage
-            try:
-                return read_problem(clean_reply(reply.text)), usage
-            except ReplyRejected as rejected:
-                mistake = str(rejected)
-            again = Message("assistant", reply.text or "(no text)"), Message("user", mistake)
-            request = replace(request, messages=(*request.messages, *again))
-        raise ReplyRejected(mistake, prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
+        request = Request(_prompt(system, memory, "problem", example, shown), seed=SEED)
+        return ask_until(self._model, request, lambda it: pddl.read_problem(clean_reply(it.text)), complaint="{}")
 
 
 def _prompt(system: str, memory: Memory, what: str, example: dict[str, Any], shown: str) -> tuple[Message, Message]:

@@ -24,9 +24,8 @@ from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.chat.structured_reply import ask_for
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.prompts.past import feedback, previous_actions
 from scenecypher.planner.prompts.terms import relation_terms, state_terms
-from scenecypher.planner.prompts.texts import examples, functions, prompts_beside
+from scenecypher.planner.prompts.texts import examples, feedback, functions, previous_actions, prompts_beside
 from scenecypher.planner.sessions.method import Act, Decision, Done, Memory
 from scenecypher.planner.sessions.views import inspected_nodes
 from scenecypher.planner.vocabularies.vocabulary import DONE, macros_of, operators_of, vocabulary_named
@@ -95,18 +94,15 @@ def system_prompt(vocabulary: str, telling: Telling = IN_PAPER) -> str:
         f"\nExample {number}\n{example['prompt']}\nReply: {json.dumps(example['reply'], ensure_ascii=False)}"
         for number, example in enumerate(examples("lookplangraph", vocabulary) if telling.examples else (), 1)
     ]
-    return (
-        PROMPTS["system"]
-        .format(
-            seeing=" ".join(_seeing(vocabulary, telling)),
-            advice="\n".join(f"- {line}" for line in _advice(vocabulary, telling)),
-            terms="\n".join(filter(None, (relation_terms(vocabulary, types=False), state_terms(vocabulary)))),
-            functions=functions(vocabulary, "stepwise"),
-            done="" if DONE in operators_of(vocabulary) else PROMPTS["say_done"],
-            examples="\n".join(shown),
-        )
-        .rstrip()
-    )
+    system: str = PROMPTS["system"]
+    return system.format(
+        seeing=" ".join(_seeing(vocabulary, telling)),
+        advice="\n".join(f"- {line}" for line in _advice(vocabulary, telling)),
+        terms="\n".join(filter(None, (relation_terms(vocabulary, types=False), state_terms(vocabulary)))),
+        functions=functions(vocabulary, "stepwise"),
+        done="" if DONE in operators_of(vocabulary) else PROMPTS["say_done"],
+        examples="\n".join(shown),
+    ).rstrip()
 
 
 def _seeing(vocabulary: str, telling: Telling) -> Iterator[str]:

@@ -43,10 +43,6 @@ class Belief:
         named = c.And((goal, *(c.Same(c.Id(x), c.Id(x)) for call in plan for x in call.arguments)))
         return planning_state(part_of(self.graph, named, wide=False, small=0), self._vocabulary)
 
-    def look_before(self, call: ActionCall) -> Act | None:
-        """Return a look at the remembered place of what an action uses, if that has not been seen."""
-        return self.look_at_first(call.arguments)
-
     def look_at_first(self, things: Sequence[str]) -> Act | None:
         """Return the next action towards a look at the remembered place of the first thing that was not seen."""
         for thing in things:

@@ -80,7 +80,7 @@ class ExploreThenPlan:
             end = self._replan(belief, stated.goal, memory)
             if end is not None:
                 return end, Usage()
-        look = belief.look_before(self._remaining[0])
+        look = belief.look_at_first(self._remaining[0].arguments)
         if look is not None:
             return look, Usage()
         call = self._remaining.pop(0)

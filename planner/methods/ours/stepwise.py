@@ -12,8 +12,7 @@ from pydantic import BaseModel, model_validator
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.chat.structured_reply import ask_for
-from scenecypher.planner.prompts.past import TurnForm, exchanges
-from scenecypher.planner.prompts.texts import prompts_beside
+from scenecypher.planner.prompts.texts import TurnForm, exchanges, prompts_beside
 from scenecypher.planner.sessions.method import Act, Ask, Decision, Done, GiveUp, Memory
 from scenecypher.retriever.retrieval import ROWS_SHOWN
 

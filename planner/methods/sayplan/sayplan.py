@@ -26,9 +26,8 @@ from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.chat.structured_reply import ask_for
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.prompts.past import TurnForm, exchanges
 from scenecypher.planner.prompts.terms import relation_terms, state_terms
-from scenecypher.planner.prompts.texts import functions, prompts_beside, worked_examples
+from scenecypher.planner.prompts.texts import TurnForm, exchanges, functions, prompts_beside, worked_examples
 from scenecypher.planner.sessions.method import CallTool, Decision, Done, GiveUp, Memory, Solve, Turn
 from scenecypher.planner.sessions.tools import REHEARSED
 from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
@@ -169,7 +168,8 @@ class SayPlanLite:
 def graph_terms(vocabulary: str) -> str:
     """Return the links and states of the graph in words (appendix F-4)."""
     relations, states = relation_terms(vocabulary, types=True), state_terms(vocabulary)
-    return PROMPTS["terms"].format(relations=relations or "that x is joined with y as the type says", states=states)
+    terms: str = PROMPTS["terms"]
+    return terms.format(relations=relations or "that x is joined with y as the type says", states=states)
 
 
 def decide_after_plan(memory: Memory) -> Decision | None:

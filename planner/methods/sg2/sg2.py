@@ -26,8 +26,14 @@ from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
 from scenecypher.planner.prompts import replies
-from scenecypher.planner.prompts.past import TurnForm, chat, under
-from scenecypher.planner.prompts.texts import environment_explanation, prompts_beside, worked_examples
+from scenecypher.planner.prompts.texts import (
+    TurnForm,
+    chat,
+    environment_explanation,
+    prompts_beside,
+    under,
+    worked_examples,
+)
 from scenecypher.planner.sessions.method import Ask, CallTool, Decision, Memory, Solve
 from scenecypher.planner.sessions.recipe import SceneAccess
 from scenecypher.planner.sessions.tools import TOOL_CALLER, tools_of, tools_text
@@ -99,7 +105,8 @@ class Sg2:
         """The form of a reply, as text for the model."""
         contents = (PROMPTS[f"{mode}_content"].format(form=replies.SOLUTION_FORM) for mode in self._modes)
         *names, last = map(str.upper, self._modes)
-        return PROMPTS["form_of_reply"].format(names=f"{', '.join(names)} and {last}", contents="\n".join(contents))
+        form: str = PROMPTS["form_of_reply"]
+        return form.format(names=f"{', '.join(names)} and {last}", contents="\n".join(contents))
 
     def _read(self, text: str) -> Decision:
         """Parse a reply. Raises ReplyRejected if a part is missing or the mode is unknown."""

@@ -30,8 +30,14 @@ from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
 from scenecypher.planner.prompts import replies
-from scenecypher.planner.prompts.past import TurnForm, chat, under
-from scenecypher.planner.prompts.texts import environment_explanation, prompts_beside, required_examples
+from scenecypher.planner.prompts.texts import (
+    TurnForm,
+    chat,
+    environment_explanation,
+    prompts_beside,
+    required_examples,
+    under,
+)
 from scenecypher.planner.sessions.method import Ask, CallTool, Decision, GiveUp, Memory, Solve, Turn
 from scenecypher.planner.sessions.recipe import SceneAccess
 from scenecypher.planner.sessions.tools import PROGRAM, PYTHON, has_failed, tools_text

@@ -47,41 +47,43 @@ def key_fits(key: str, door: str) -> tuple[c.Condition, ...]:
     )
 
 
-PICKUP: Final = op.Operator(
-    "pickup",
-    (op.Parameter("x", "a key, a ball or a box"),),
-    (LIFTABLE, NOT_IN_HAND, IN_REACH),
-    (
-        op.Unrelate("held", ("HOLDS",)),
-        op.Relate("held", "INSIDE", "here"),
-        op.Unrelate("x", ("INSIDE",)),
-        op.Relate(op.AGENT, "HOLDS", "x"),
-        op.Forget("x", "center"),
-        op.Forget("held", "center"),
-        *ENTER_ROOM,
+OPERATORS: Final = op.by_name(
+    op.on_thing(
+        "pickup",
+        "walk to a thing and take it into the hand; what was in the hand is put down first",
+        LIFTABLE,
+        NOT_IN_HAND,
+        IN_REACH,
+        x="a key, a ball or a box",
+        effects=(
+            op.Unrelate("held", ("HOLDS",)),
+            op.Relate("held", "INSIDE", "here"),
+            op.Unrelate("x", ("INSIDE",)),
+            op.Relate(op.AGENT, "HOLDS", "x"),
+            op.Forget("x", "center"),
+            op.Forget("held", "center"),
+            *ENTER_ROOM,
+        ),
+        choose=(HERE, THERE, HELD, SHUT),
     ),
-    "walk to a thing and take it into the hand; what was in the hand is put down first",
-    (HERE, THERE, HELD, SHUT),
-)
-
-REMOVE: Final = op.Operator(
-    "remove",
-    (op.Parameter("x", "a key, a ball or a box"),),
-    (LIFTABLE, NOT_IN_HAND, IN_REACH),
-    (
-        op.Forget("x", "center"),
-        op.Forget("held", "center"),
-        op.Forget(op.AGENT, "center"),
-        op.When(op.is_bound("held"), (), ENTER_ROOM),
+    op.on_thing(
+        "remove",
+        "walk to a thing and put it aside, where it is in the way of nothing; what is in the hand stays there",
+        LIFTABLE,
+        NOT_IN_HAND,
+        IN_REACH,
+        x="a key, a ball or a box",
+        effects=(
+            op.Forget("x", "center"),
+            op.Forget("held", "center"),
+            op.Forget(op.AGENT, "center"),
+            op.When(op.is_bound("held"), (), ENTER_ROOM),
+        ),
+        choose=(HERE, THERE, HELD, SHUT),
     ),
-    "walk to a thing and put it aside, where it is in the way of nothing; what is in the hand stays there",
-    (HERE, THERE, HELD, SHUT),
-)
-
-OPEN: Final = op.Operator(
-    "open",
-    (op.Parameter("x", "a door"),),
-    (
+    op.on_thing(
+        "open",
+        "walk to a door and open it; a locked one takes the key of its colour in the hand, where it stays",
         op.Requirement(c.HasAffordance("x", "can_open"), "{x} is no door", "affordance"),
         op.Requirement(c.HasState("x", "closed"), "{x} is open: there is nothing to open", "already"),
         op.Requirement(
@@ -93,25 +95,23 @@ OPEN: Final = op.Operator(
             "{x} is locked, and {agent} does not hold a key of its colour",
             repair=op.Repair("pickup", ("key",)),
         ),
-    ),
-    (op.Become("x", "open", instead_of="closed"), op.Become("x", "open", instead_of="locked"), *ENTER_ROOM),
-    "walk to a door and open it; a locked one takes the key of its colour in the hand, where it stays",
-    (
-        HERE,
-        op.Choose(
-            "there",
-            (
-                c.And((c.Related("x", "CONNECTS", "there"), c.Same("there", "here"))),
-                c.And((c.Related("x", "CONNECTS", "there"), c.Exists("door", _OPEN_DOOR))),
-                c.Related("x", "CONNECTS", "there"),
+        x="a door",
+        effects=(op.Become("x", "open", instead_of="closed"), op.Become("x", "open", instead_of="locked"), *ENTER_ROOM),
+        choose=(
+            HERE,
+            op.Choose(
+                "there",
+                (
+                    c.And((c.Related("x", "CONNECTS", "there"), c.Same("there", "here"))),
+                    c.And((c.Related("x", "CONNECTS", "there"), c.Exists("door", _OPEN_DOOR))),
+                    c.Related("x", "CONNECTS", "there"),
+                ),
             ),
+            HELD,
+            op.Choose("key", key_fits("key", "x")),
         ),
-        HELD,
-        op.Choose("key", key_fits("key", "x")),
     ),
 )
-
-OPERATORS: Final = op.by_name(PICKUP, REMOVE, OPEN)
 
 
 BLOCKS: Final = "BLOCKS"

@@ -85,133 +85,37 @@ SOMETHING_HELD: Final = op.Requirement(op.is_bound("held"), "{agent} holds nothi
 
 def put_operator(action: str, relation: str, doing: str, words: str, *extra: op.Requirement) -> op.Operator:
     """Return an operator that gives the held object the `relation` to the destination."""
-    return op.Operator(
+    return op.on_thing(
         action,
-        (op.Parameter("x", "where what is held shall be: an asset or an object"),),
-        (
-            SOMETHING_HELD,
-            affords("x", action, doing),
-            op.Requirement(
-                c.Not(is_carried("x")), "{x} is in the hand itself: choose what stands elsewhere", "affordance"
-            ),
-            *within_reach("x"),
-            *extra,
-        ),
-        (op.Unrelate(op.AGENT, ("HOLDS",), "held"), op.Relate("held", relation, "x")),
         words,
-        reach("x"),
+        SOMETHING_HELD,
+        affords("x", action, doing),
+        op.Requirement(c.Not(is_carried("x")), "{x} is in the hand itself: choose what stands elsewhere", "affordance"),
+        *within_reach("x"),
+        *extra,
+        x="where what is held shall be: an asset or an object",
+        effects=(op.Unrelate(op.AGENT, ("HOLDS",), "held"), op.Relate("held", relation, "x")),
+        choose=reach("x"),
     )
 
 
 def switch_operator(action: str, state: str, instead_of: str, *, words: str) -> op.Operator:
     """Return an operator that changes the state of a node within reach."""
-    return op.Operator(
+    return op.on_thing(
         action,
-        (op.Parameter("x", "an asset or an object"),),
-        (
-            affords("x", action, f"brought to be {state}"),
-            op.Requirement(c.Not(c.HasState("x", state)), f"{{x}} is {state} already", "already"),
-            *within_reach("x"),
-        ),
-        (op.Become("x", state, instead_of=instead_of),),
         words,
-        reach("x"),
+        affords("x", action, f"brought to be {state}"),
+        op.Requirement(c.Not(c.HasState("x", state)), f"{{x}} is {state} already", "already"),
+        *within_reach("x"),
+        x="an asset or an object",
+        effects=(op.Become("x", state, instead_of=instead_of),),
+        choose=reach("x"),
     )
 
-
-GO_TO: Final = op.Operator(
-    "go_to",
-    (op.Parameter("x", "a room"),),
-    (
-        op.Requirement(
-            c.HasKind("x", "Place"), "{x} is no room: go to the room that it is in, or act on it as it is", "affordance"
-        ),
-    ),
-    (op.Unrelate(op.AGENT, ("INSIDE",), "here"), op.Relate(op.AGENT, "INSIDE", "x")),
-    "go to a room; what is held comes along",
-    (HERE,),
-)
-
-PICK_UP: Final = op.Operator(
-    "pick_up",
-    (op.Parameter("x", "an object that can be picked up"),),
-    (
-        affords("x", "pick_up", "picked up"),
-        op.Requirement(c.Not(c.Same("x", "held")), "{agent} holds {x} already", "already"),
-        op.Requirement(
-            c.Not(op.is_bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
-        ),
-        *within_reach("x"),
-        A_FREE_HAND,
-    ),
-    (op.Unrelate("x", CONTAINMENT, "parent"), op.Relate(op.AGENT, "HOLDS", "x")),
-    "take an object into the one hand, with all that is in or on it",
-    (
-        *reach("x"),
-        op.Choose("parent", tuple(c.Related("x", type_, "parent") for type_ in CONTAINMENT)),
-        op.Choose("other", (c.And((c.Related("other", "HOLDS", "x"), c.Not(c.Same("other", op.AGENT)))),)),
-    ),
-)
-
-PUT_ON: Final = put_operator("put_on", "ON", "something to put things on", "put what is held on an asset or object")
-PUT_INSIDE: Final = put_operator(
-    "put_inside",
-    "INSIDE",
-    "something to put things into",
-    "put what is held into an asset or object, which must not be closed",
-    op.Requirement(c.Not(c.HasState("x", "closed")), "{x} is closed", repair=op.Repair("open", ("x",))),
-)
-PUT_UNDER: Final = put_operator(
-    "put_under", "UNDER", "something to put things under", "put what is held under an asset or object"
-)
-ATTACH: Final = put_operator(
-    "attach", "ATTACHED_TO", "something to fix things to", "fix what is held to an asset or object"
-)
-
-OPEN: Final = switch_operator(
-    "open", "open", "closed", words="open an asset or object, so that what is inside can be reached"
-)
-CLOSE: Final = switch_operator("close", "closed", "open", words="close an asset or object")
-TURN_ON: Final = switch_operator("turn_on", "on", "off", words="turn a device on")
-TURN_OFF: Final = switch_operator("turn_off", "off", "on", words="turn a device off")
 
 UNSEEN: Final = c.PropertyEquals("child", "seen", value=False)
 """True only in a belief: in the world nothing is unseen."""
 
-DISCOVER: Final = op.Operator(
-    "discover_objects",
-    (op.Parameter("x", "an asset or an object, no room"),),
-    (
-        op.Requirement(
-            c.Not(c.HasKind("x", "Place")),
-            "{x} is a room: discover the assets and objects in it, one by one",
-            "affordance",
-        ),
-        *within_reach("x"),
-        op.Requirement(
-            c.Not(c.And((c.HasState("x", "closed"), c.HasAffordance("x", "open")))),
-            "{x} is closed, so that nothing inside can be seen",
-            repair=op.Repair("open", ("x",)),
-        ),
-    ),
-    (
-        op.ForEach(
-            "child",
-            c.And((c.Or(tuple(c.Related("child", type_, "x") for type_ in CONTAINMENT)), UNSEEN)),
-            (op.Assign("child", "seen", value=True),),
-        ),
-    ),
-    "see what is on and inside an asset or object; it changes nothing in the world",
-    reach("x"),
-)
-
-DONE: Final = op.Operator(
-    "done",
-    (op.Parameter("x", "any node"),),
-    (),
-    (),
-    "say that the instruction is carried out, which ends the episode",
-)
 
 REARRANGE: Final = Macro(
     "rearrange",
@@ -231,7 +135,72 @@ REARRANGE: Final = Macro(
 )
 
 OPERATORS: Final = op.by_name(
-    *(GO_TO, PICK_UP, PUT_ON, PUT_INSIDE, PUT_UNDER, ATTACH),
-    *(OPEN, CLOSE, TURN_ON, TURN_OFF, DISCOVER, DONE),
+    op.on_thing(
+        "go_to",
+        "go to a room; what is held comes along",
+        op.Requirement(
+            c.HasKind("x", "Place"), "{x} is no room: go to the room that it is in, or act on it as it is", "affordance"
+        ),
+        x="a room",
+        effects=(op.Unrelate(op.AGENT, ("INSIDE",), "here"), op.Relate(op.AGENT, "INSIDE", "x")),
+        choose=(HERE,),
+    ),
+    op.on_thing(
+        "pick_up",
+        "take an object into the one hand, with all that is in or on it",
+        affords("x", "pick_up", "picked up"),
+        op.Requirement(c.Not(c.Same("x", "held")), "{agent} holds {x} already", "already"),
+        op.Requirement(
+            c.Not(op.is_bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
+        ),
+        *within_reach("x"),
+        A_FREE_HAND,
+        x="an object that can be picked up",
+        effects=(op.Unrelate("x", CONTAINMENT, "parent"), op.Relate(op.AGENT, "HOLDS", "x")),
+        choose=(
+            *reach("x"),
+            op.Choose("parent", tuple(c.Related("x", type_, "parent") for type_ in CONTAINMENT)),
+            op.Choose("other", (c.And((c.Related("other", "HOLDS", "x"), c.Not(c.Same("other", op.AGENT)))),)),
+        ),
+    ),
+    put_operator("put_on", "ON", "something to put things on", "put what is held on an asset or object"),
+    put_operator(
+        "put_inside",
+        "INSIDE",
+        "something to put things into",
+        "put what is held into an asset or object, which must not be closed",
+        op.Requirement(c.Not(c.HasState("x", "closed")), "{x} is closed", repair=op.Repair("open", ("x",))),
+    ),
+    put_operator("put_under", "UNDER", "something to put things under", "put what is held under an asset or object"),
+    put_operator("attach", "ATTACHED_TO", "something to fix things to", "fix what is held to an asset or object"),
+    switch_operator("open", "open", "closed", words="open an asset or object, so that what is inside can be reached"),
+    switch_operator("close", "closed", "open", words="close an asset or object"),
+    switch_operator("turn_on", "on", "off", words="turn a device on"),
+    switch_operator("turn_off", "off", "on", words="turn a device off"),
+    op.on_thing(
+        "discover_objects",
+        "see what is on and inside an asset or object; it changes nothing in the world",
+        op.Requirement(
+            c.Not(c.HasKind("x", "Place")),
+            "{x} is a room: discover the assets and objects in it, one by one",
+            "affordance",
+        ),
+        *within_reach("x"),
+        op.Requirement(
+            c.Not(c.And((c.HasState("x", "closed"), c.HasAffordance("x", "open")))),
+            "{x} is closed, so that nothing inside can be seen",
+            repair=op.Repair("open", ("x",)),
+        ),
+        x="an asset or an object, no room",
+        effects=(
+            op.ForEach(
+                "child",
+                c.And((c.Or(tuple(c.Related("child", type_, "x") for type_ in CONTAINMENT)), UNSEEN)),
+                (op.Assign("child", "seen", value=True),),
+            ),
+        ),
+        choose=reach("x"),
+    ),
+    op.on_thing("done", "say that the instruction is carried out, which ends the episode", x="any node"),
 )
 MACROS: Final = {REARRANGE.name: REARRANGE}

@@ -113,23 +113,6 @@ CARRY: Final = op.ForEach(
 )
 """In files that state the room of each thing, the rooms of what is carried change."""
 
-GO_TO: Final = op.Operator(
-    "go_to",
-    (op.Parameter("x", "a room"),),
-    (
-        op.Requirement(
-            c.HasKind("x", "Place"), "{x} is no room: go to the room that it is in, or act on it as it is", "affordance"
-        ),
-    ),
-    (
-        op.Unrelate(op.AGENT, ("INSIDE",), "here"),
-        op.Relate(op.AGENT, "INSIDE", "x"),
-        op.Forget(op.AGENT, "center"),
-        CARRY,
-    ),
-    "go to a room; what is held comes along",
-    (HERE,),
-)
 
 A_FREE_HAND: Final = op.Requirement(
     c.Not(op.is_bound("held")),
@@ -152,25 +135,6 @@ LEAVE_SUPPORT: Final[tuple[op.Effect, ...]] = (
     op.When(op.is_bound("support"), (), (op.Unrelate("x", CONTAINMENT, directed=True),)),
 )
 """A thing leaves what it is in or on; it stays in its room only if the file states that besides."""
-
-PICK_UP: Final = op.Operator(
-    "pick_up",
-    (op.Parameter("x", "an object"),),
-    (
-        op.Requirement(
-            c.Or((c.HasKind("x", "Object"), affords("x", LIFTABLE))), "{x} can not be picked up", "affordance"
-        ),
-        op.Requirement(c.Not(c.HeldBy("x", op.AGENT)), "{agent} holds {x} already", "already"),
-        op.Requirement(
-            c.Not(op.is_bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
-        ),
-        *within_reach("x"),
-        A_FREE_HAND,
-    ),
-    (*LEAVE_SUPPORT, op.Unrelate("x", NEARNESS), op.Relate(op.AGENT, "HOLDS", "x"), op.Forget("x", "center")),
-    "take an object into the one hand, with all that is in or on it",
-    (*reach("x"), SUPPORT, op.Choose("other", (c.And((c.HeldBy("x", "other"), c.Not(c.Same("other", op.AGENT)))),))),
-)
 
 
 def put_operator(
@@ -195,88 +159,134 @@ def put_operator(
     )
 
 
-PUT_ON: Final = put_operator(
-    "put_on", "ON", bears("y"), "something to put things on", "put what is held on something; furniture, or a surface"
-)
-PUT_IN: Final = put_operator(
-    "put_in",
-    "INSIDE",
-    contains("y"),
-    "something to put things into",
-    "put what is held into something that is not closed, or down in a room; furniture, a container or a room",
-    op.Requirement(
-        c.Or((c.Not(c.HasState("y", "closed")), c.HasKind("y", "Place"))),
-        "{y} is closed",
-        repair=op.Repair("open", ("y",)),
-    ),
-)
-
-
 def switch_operator(
     name: str, *, state: str, instead_of: str, affordances: tuple[str, ...], doing: str, words: str
 ) -> op.Operator:
     """Return an operator that changes the state of a node within reach."""
     changeable = c.Or((c.HasState("x", instead_of), c.HasState("x", state), affords("x", affordances)))
-    return op.Operator(
+    return op.on_thing(
         name,
-        (op.Parameter("x", "furniture, a door or an object"),),
-        (
-            op.Requirement(changeable, f"{{x}} can not be {doing}", "affordance"),
-            op.Requirement(c.Not(c.HasState("x", state)), f"{{x}} is {state} already", "already"),
-            *within_reach("x"),
-        ),
-        (op.Become("x", state, instead_of=instead_of),),
         words,
-        reach("x"),
+        op.Requirement(changeable, f"{{x}} can not be {doing}", "affordance"),
+        op.Requirement(c.Not(c.HasState("x", state)), f"{{x}} is {state} already", "already"),
+        *within_reach("x"),
+        x="furniture, a door or an object",
+        effects=(op.Become("x", state, instead_of=instead_of),),
+        choose=reach("x"),
     )
 
 
-OPEN: Final = switch_operator(
-    "open", state="open", instead_of="closed", affordances=OPENABLE, doing="opened", words="open something"
-)
 CLOSE: Final = switch_operator(
     "close", state="closed", instead_of="open", affordances=OPENABLE, doing="closed", words="close something"
-)
-SWITCH_ON: Final = switch_operator(
-    "switch_on", state="on", instead_of="off", affordances=SWITCHES, doing="switched on", words="switch a device on"
-)
-SWITCH_OFF: Final = switch_operator(
-    "switch_off", state="off", instead_of="on", affordances=SWITCHES, doing="switched off", words="switch a device off"
 )
 
 UNSEEN: Final = c.PropertyEquals("child", "seen", value=False)
 """True only in a belief: in the world nothing is unseen."""
 
-LOOK_AT: Final = op.Operator(
-    "look_at",
-    (op.Parameter("x", "furniture, an object, or the room that the agent is in"),),
-    (
+
+OPERATORS: Final = op.by_name(
+    op.on_thing(
+        "go_to",
+        "go to a room; what is held comes along",
+        op.Requirement(
+            c.HasKind("x", "Place"), "{x} is no room: go to the room that it is in, or act on it as it is", "affordance"
+        ),
+        x="a room",
+        effects=(
+            op.Unrelate(op.AGENT, ("INSIDE",), "here"),
+            op.Relate(op.AGENT, "INSIDE", "x"),
+            op.Forget(op.AGENT, "center"),
+            CARRY,
+        ),
+        choose=(HERE,),
+    ),
+    op.on_thing(
+        "pick_up",
+        "take an object into the one hand, with all that is in or on it",
+        op.Requirement(
+            c.Or((c.HasKind("x", "Object"), affords("x", LIFTABLE))), "{x} can not be picked up", "affordance"
+        ),
+        op.Requirement(c.Not(c.HeldBy("x", op.AGENT)), "{agent} holds {x} already", "already"),
+        op.Requirement(
+            c.Not(op.is_bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
+        ),
+        *within_reach("x"),
+        A_FREE_HAND,
+        x="an object",
+        effects=(
+            *LEAVE_SUPPORT,
+            op.Unrelate("x", NEARNESS),
+            op.Relate(op.AGENT, "HOLDS", "x"),
+            op.Forget("x", "center"),
+        ),
+        choose=(
+            *reach("x"),
+            SUPPORT,
+            op.Choose("other", (c.And((c.HeldBy("x", "other"), c.Not(c.Same("other", op.AGENT)))),)),
+        ),
+    ),
+    put_operator(
+        "put_on",
+        "ON",
+        bears("y"),
+        "something to put things on",
+        "put what is held on something; furniture, or a surface",
+    ),
+    put_operator(
+        "put_in",
+        "INSIDE",
+        contains("y"),
+        "something to put things into",
+        "put what is held into something that is not closed, or down in a room; furniture, a container or a room",
+        op.Requirement(
+            c.Or((c.Not(c.HasState("y", "closed")), c.HasKind("y", "Place"))),
+            "{y} is closed",
+            repair=op.Repair("open", ("y",)),
+        ),
+    ),
+    switch_operator(
+        "open", state="open", instead_of="closed", affordances=OPENABLE, doing="opened", words="open something"
+    ),
+    CLOSE,
+    switch_operator(
+        "switch_on", state="on", instead_of="off", affordances=SWITCHES, doing="switched on", words="switch a device on"
+    ),
+    switch_operator(
+        "switch_off",
+        state="off",
+        instead_of="on",
+        affordances=SWITCHES,
+        doing="switched off",
+        words="switch a device off",
+    ),
+    op.on_thing(
+        "look_at",
+        "see what is on and in something; it changes nothing in the world",
         *within_reach("x"),
         op.Requirement(
             c.Or((c.Not(c.HasState("x", "closed")), c.HasKind("x", "Place"))),
             "{x} is closed, so that nothing inside can be seen",
             repair=op.Repair("open", ("x",)),
         ),
-    ),
-    (op.ForEach("child", c.And((is_in_or_on("child", "x"), UNSEEN)), (op.Assign("child", "seen", value=True),)),),
-    "see what is on and in something; it changes nothing in the world",
-    reach("x"),
-)
-
-HAND_OVER: Final = op.Operator(
-    "hand_over",
-    (op.Parameter("x", "what is held"), op.Parameter("y", "another agent in the room")),
-    (
-        op.Requirement(
-            c.And((c.HasKind("y", "Agent"), c.Not(c.Same("y", op.AGENT)))), "{y} is no other agent", "affordance"
+        x="furniture, an object, or the room that the agent is in",
+        effects=(
+            op.ForEach("child", c.And((is_in_or_on("child", "x"), UNSEEN)), (op.Assign("child", "seen", value=True),)),
         ),
-        holds("x"),
-        *within_reach("y"),
-        op.Requirement(c.Not(op.is_bound("full")), "{y} holds {full}, and has one hand: wait until it is put down"),
+        choose=reach("x"),
     ),
-    (LET_GO, op.Relate("y", "HOLDS", "x")),
-    "give what is held to another agent",
-    (*reach("y"), op.Choose("full", (c.HeldBy("full", "y"),))),
+    op.Operator(
+        "hand_over",
+        (op.Parameter("x", "what is held"), op.Parameter("y", "another agent in the room")),
+        (
+            op.Requirement(
+                c.And((c.HasKind("y", "Agent"), c.Not(c.Same("y", op.AGENT)))), "{y} is no other agent", "affordance"
+            ),
+            holds("x"),
+            *within_reach("y"),
+            op.Requirement(c.Not(op.is_bound("full")), "{y} holds {full}, and has one hand: wait until it is put down"),
+        ),
+        (LET_GO, op.Relate("y", "HOLDS", "x")),
+        "give what is held to another agent",
+        (*reach("y"), op.Choose("full", (c.HeldBy("full", "y"),))),
+    ),
 )
-
-OPERATORS: Final = op.by_name(GO_TO, PICK_UP, PUT_ON, PUT_IN, OPEN, CLOSE, SWITCH_ON, SWITCH_OFF, LOOK_AT, HAND_OVER)

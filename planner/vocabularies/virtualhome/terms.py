@@ -184,7 +184,7 @@ def on_thing(
 ) -> op.Operator:
     """Return an operator on one thing, with the choices that its requirements read, and others."""
     read = [choices for it, choices in READ if it in requires]
-    return op.Operator(name, (op.Parameter("x", x),), requires, effects, words, (*chain(*read), *choose))
+    return op.on_thing(name, words, *requires, x=x, effects=effects, choose=(*chain(*read), *choose))
 
 
 def unless(condition: c.Condition, requirement: op.Requirement) -> op.Requirement:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
+from base64 import b64encode
+from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
@@ -11,12 +12,16 @@ import pytest
 from scenecypher.db.archive.backup import back_up
 from scenecypher.db.archive.contents import read_contents
 from scenecypher.db.archive.restore import Naming, check_archive, restore_archive
-from scenecypher.db.graph.vectors import vector_text
+from scenecypher.db.graph.vectors import single
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.vectors import nearest, read_vectors
 from scenecypher.errors import DocumentError
 from tests.db.archive.test_archive import Lines, forged
-from tests.db.store.test_vectors import VECTORS, imported, index_names, wait_for_indexes
+from tests.db.store.test_vectors import VECTORS, imported, index_names, indexing, wait_for_indexes
+
+
+def vector_text(numbers: Sequence[float]) -> str:
+    return b64encode(single(numbers).tobytes()).decode()
 
 
 @pytest.fixture
@@ -33,14 +38,15 @@ def test_vectors_are_saved_and_restored(store: SceneStore, archive: tuple[str, P
     (before,), (after,) = (store.find(it).declared.vectors for it in (name, f"again/{name}"))
     assert (after.name, after.model, after.digest) == (before.name, before.model, before.digest)
     assert after.set != before.set
-    found = {node_id: row.tolist() for node_id, row in read_vectors(store.database, after)}
-    assert found == {node_id: array("f", row).tolist() for node_id, row in VECTORS.items()}
+    found = {node_id: row.tolist() for node_id, row in read_vectors(store.database, after, VECTORS).rows.items()}
+    assert found == {node_id: single(row).tolist() for node_id, row in VECTORS.items()}
     assert store.put(imported(f"again/{name}")).outcome == "unchanged"
 
 
 def test_restored_vectors_have_an_index_again(store: SceneStore, tmp_path: Path) -> None:
     name, path = f"looks/{uuid4().hex}", tmp_path / "home.archive"
-    SceneStore(store.database, most_compared=2).put(imported(name))
+    with indexing():
+        store.put(imported(name))
     back_up(store.database, path, scenes=[store.find(name)])
     naming = Naming(prefix="again/")
     restore_archive(store.database, path, check_archive(store.database, path, naming), naming)

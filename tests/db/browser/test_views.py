@@ -12,14 +12,16 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from scenecypher.db.browser.choose import Wanted, chosen_value, find_present
 from scenecypher.db.browser.style import STYLE, connect_commands, grass
 from scenecypher.db.browser.views import (
     FOLLOWING,
     VIEWS,
     ViewName,
+    Wanted,
     browser_of,
+    chosen_value,
     filled_in,
+    find_present,
     name_literal,
     saved_queries,
     view_query,
@@ -31,8 +33,7 @@ from scenecypher.db.past import build_past
 from scenecypher.db.schema import HOLDING, KINDS, PAST_KINDS, SHELL
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.processes import this_process
-from scenecypher.db.store.runs import RunEnd, RunFacts, RunProgress, StepRow, add_steps, begin_run
+from scenecypher.db.store.runs import RunEnd, RunFacts, RunProgress, StepRow, add_steps, begin_run, this_process
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 from scenecypher.importers.virtualhome import packaged_scene

@@ -18,12 +18,11 @@ from scenecypher.db import local
 from scenecypher.db.connect import connect
 from scenecypher.db.gate import Gate, Limits, SceneRef
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.local.home import ServerHome
+from scenecypher.db.local.config import ServerHome
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.connection import Address, Database
-from scenecypher.db.store.processes import this_process
-from scenecypher.db.store.runs import RunFacts, RunProgress, StepRow, add_steps, begin_run, find_run
+from scenecypher.db.store.runs import RunFacts, RunProgress, StepRow, add_steps, begin_run, find_run, this_process
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import CommitUnknown, DatabaseUnavailable, QueryRefused
 from scenecypher.settings import Settings

@@ -22,8 +22,8 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.past import PastNotBuilt, build
 from scenecypher.db.schema import PAST_KINDS, PAST_PROPERTIES
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.clock import declare_time, declare_times, parse_time
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.history import declare_time, declare_times, parse_time
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, QueryRefused
 from tests.db.gate.corpus import CANARY, DATA, VOCABULARY, Case, rows_of, text_of

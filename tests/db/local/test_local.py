@@ -26,7 +26,7 @@ from scenecypher.db import local
 from scenecypher.db.connect import connect
 from scenecypher.db.local import config
 from scenecypher.db.local import server as server_module
-from scenecypher.db.local.home import ServerHome, ServerState
+from scenecypher.db.local.config import ServerHome, ServerState
 from scenecypher.db.local.jars import Release
 from scenecypher.db.local.server import PortTaken, _process_mark, _wait_until_ready
 from scenecypher.db.store.connection import RETRY_S, Address, Database

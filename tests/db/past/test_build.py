@@ -26,7 +26,7 @@ from scenecypher.db.past.facts import LEFT_OUT, NOT_KEPT
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import NOTHING, Access, Address, Database
-from scenecypher.db.store.rows import from_driver
+from scenecypher.db.store.load import from_driver
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import NothingToRedo, NothingToUndo, SceneReplaced
 from tests.db.store.test_store import fresh, small

@@ -13,7 +13,7 @@ import pytest
 from scenecypher.db.graph.delta import ChangeList, Delta, invert
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.catalog import split_at
-from scenecypher.db.store.clock import declare_time
+from scenecypher.db.store.history import declare_time
 from scenecypher.db.store.rewind import SceneAt, find_at, read_moment, scene_at
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, SceneNotFound

@@ -12,8 +12,8 @@ from scenecypher.db.graph.delta import ChangeList, Delta
 from scenecypher.db.store import lease
 from scenecypher.db.store.catalog import list_scenes
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.processes import process_space
 from scenecypher.db.store.publish import Header, publish
+from scenecypher.db.store.runs import process_space
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from tests.db.store.test_store import fresh, small

@@ -17,7 +17,7 @@ from scenecypher.db.schema import definitions
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.stored_form import prepare
-from tests.db.store.test_vectors import imported
+from tests.db.store.test_vectors import imported, indexing
 from tests.sampling import FULL
 
 PROCESSES: Final = 8
@@ -94,9 +94,8 @@ def test_an_index_of_others_is_not_waited_for(bare: Database) -> None:
 def test_vectors_are_written_when_their_constraints_are_there(bare: Database, address: Address) -> None:
     drop_all(bare)
     seen: list[frozenset[str]] = []
-    with Database(address) as fresh:
-        store = SceneStore(fresh, most_compared=2)
-        store.put(imported(), progress=lambda _done, _total: seen.append(index_names(bare)))
+    with Database(address) as fresh, indexing():
+        SceneStore(fresh).put(imported(), progress=lambda _done, _total: seen.append(index_names(bare)))
     assert seen[0] >= NAMES
 
 

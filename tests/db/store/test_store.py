@@ -18,7 +18,6 @@ from scenecypher.db.schema import Declared
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.lease import ACQUIRE, acquire
-from scenecypher.db.store.processes import this_process
 from scenecypher.db.store.publish import (
     ADD_RELATIONS,
     CREATE_SCENE,
@@ -40,6 +39,7 @@ from scenecypher.db.store.runs import (
     delete_expired,
     delete_run,
     latest_runs,
+    this_process,
 )
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, SceneNotFound, SceneReplaced, ServiceError

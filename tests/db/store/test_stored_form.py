@@ -15,8 +15,8 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Point, Properties, SceneGraph
 from scenecypher.db.past import build_past
 from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.load import from_driver
 from scenecypher.db.store.publish import Header, publish
-from scenecypher.db.store.rows import from_driver
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.stored_form import (
     FORM,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from uuid import uuid4
 
@@ -16,11 +16,11 @@ from scenecypher.db.gate.run import Answer
 from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.graph.vectors import VectorSource, checked_vectors
+from scenecypher.db.graph.vectors import NodeVectors, checked_vectors, single
 from scenecypher.db.schema import VectorSpace, vector_label
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.vectors import read_ids, read_vectors
+from scenecypher.db.store.vectors import read_vectors
 from scenecypher.errors import InputError, QueryRefused
 from scenecypher.meaning import Embed
 
@@ -36,9 +36,8 @@ def graph(*more: str) -> SceneGraph:
     return SceneGraph.of([room, *nodes], [Relation(it.id, "INSIDE", "room") for it in nodes])
 
 
-def source(vectors: dict[str, Sequence[float]], *, model: str = MODEL, nodes: SceneGraph | None = None) -> VectorSource:
-    rows = [(node_id, array("f", vector)) for node_id, vector in vectors.items()]
-    return checked_vectors("clip", model, lambda: iter(rows), (nodes or graph()).nodes)
+def source(vectors: dict[str, Sequence[float]], *, model: str = MODEL, nodes: SceneGraph | None = None) -> NodeVectors:
+    return checked_vectors("clip", model, vectors.items(), (nodes or graph()).nodes)
 
 
 def imported(name: str = "", *, model: str = MODEL, **changed: Sequence[float]) -> ImportedScene:
@@ -83,11 +82,12 @@ def test_a_query_compares_nodes_with_a_text(store: SceneStore, ask: Callable[[st
     ],
 )  # fmt: skip
 def test_the_function_stands_wherever_a_value_may(
-    store: SceneStore, indexed: SceneStore, ask: Callable[[str, str], Answer], cypher: str, rows: object
+    store: SceneStore, ask: Callable[[str, str], Answer], cypher: str, rows: object
 ) -> None:
     assert ask(store.put(imported("looks/wherever")).name, cypher).rows == rows
-    name = indexed.put(imported("looks/wherever-indexed")).name
-    wait_for_indexes(indexed.database)
+    with indexing():
+        name = store.put(imported("looks/wherever-indexed")).name
+    wait_for_indexes(store.database)
     assert ask(name, cypher).rows == rows
 
 
@@ -95,13 +95,16 @@ def test_of_several_sets_that_of_the_known_model_counts(database: Database, ask:
     """An index of another set says nothing of how this one is compared."""
     many, few = source({**VECTORS, "rug_1": (1.0, 1.0, 1.0)}, model="another"), source(dict(VECTORS))
     scene = replace(imported(), vectors=(many, replace(few, space=replace(few.space, name="toy"))))
-    name = SceneStore(database, most_compared=3).put(scene).name
+    with indexing(most=3):
+        name = SceneStore(database).put(scene).name
     assert [nearest(ask, name, text) for text in TEXTS] == [[["couch_1"]], [["lamp_1"]], [["mug_1"]]]
 
 
-def test_a_look_up_costs_less_than_a_comparison(store: SceneStore, indexed: SceneStore) -> None:
+def test_a_look_up_costs_less_than_a_comparison(store: SceneStore) -> None:
     cypher, gate = NEAREST.format("soft"), Gate(store.database, encoders=encoder)
-    compared, looked_up = (gate.check(cypher, SceneRef.of(it.find(it.put(imported()).name))) for it in (store, indexed))
+    compared = gate.check(cypher, SceneRef.of(store.find(store.put(imported()).name)))
+    with indexing():
+        looked_up = gate.check(cypher, SceneRef.of(store.find(store.put(imported()).name)))
     assert compared.cost is not None
     assert looked_up.cost is not None
     assert 1 < looked_up.cost.steps < compared.cost.steps
@@ -189,10 +192,19 @@ def test_equal_vectors_are_written_once_and_others_replace_them(
     assert store.put(replace(scene, vectors=())).outcome == "unchanged"
 
 
+@contextmanager
+def indexing(most: int = 2) -> Iterator[None]:
+    """Have sets of more vectors get an index."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("scenecypher.db.store.vectors.MOST_COMPARED", most)
+        yield
+
+
 @pytest.fixture
-def indexed(database: Database) -> SceneStore:
+def indexed(store: SceneStore) -> Iterator[SceneStore]:
     """A store whose sets of over two vectors get an index."""
-    return SceneStore(database, most_compared=2)
+    with indexing():
+        yield store
 
 
 def wait_for_indexes(database: Database) -> None:
@@ -217,7 +229,9 @@ def test_of_many_vectors_the_nearest_are_read_from_an_index_of_the_set_alone(
     assert [nearest(ask, name, text) for text in TEXTS] == [[["couch_1"]], [["lamp_1"]], [["mug_1"]]]
     assert nearest(ask, others, "soft") == [["lamp_1"]]
     cypher = "MATCH (n) WITH n.name AS name, similarity(n, 'soft') AS near RETURN name, near ORDER BY name"
-    assert ask(name, cypher).rows == ask(SceneStore(database).put(imported()).name, cypher).rows
+    with indexing(most=3):
+        compared = indexed.put(imported()).name
+    assert ask(name, cypher).rows == ask(compared, cypher).rows
 
 
 def test_an_index_that_is_not_there_is_told_in_words(
@@ -237,7 +251,7 @@ def test_an_index_goes_with_its_set(indexed: SceneStore, database: Database) -> 
     assert index_names(database, space) == [f"Vectors_{space.set}"]
     indexed.delete(name)
     indexed.delete_leftovers(grace_s=0.0)
-    assert (index_names(database, space), read_ids(database, space)) == ([], [])
+    assert (index_names(database, space), read_vectors(database, space, VECTORS).rows) == ([], {})
 
 
 @pytest.mark.parametrize("key", ["", "x", "a" * 31, "a" * 33, "A" * 32, "a" * 31 + "`", "a" * 32 + "\n"])
@@ -253,12 +267,11 @@ def test_sets_that_no_scene_names_are_deleted(store: SceneStore, database: Datab
     (space,) = store.find(scene.name).declared.vectors
     store.delete(scene.name)
     store.delete_leftovers(grace_s=0.0)
-    assert {it: array("f", row).tolist() for it, row in read_vectors(database, space)} == {
-        it: array("f", row).tolist() for it, row in VECTORS.items()
-    }
+    kept = read_vectors(database, space, VECTORS).rows
+    assert {it: row.tolist() for it, row in kept.items()} == {it: single(row).tolist() for it, row in VECTORS.items()}
     store.delete(f"{scene.name}-copy")
     store.delete_leftovers(grace_s=0.0)
-    assert read_ids(database, space) == []
+    assert read_vectors(database, space, VECTORS).rows == {}
 
 
 @pytest.mark.parametrize(

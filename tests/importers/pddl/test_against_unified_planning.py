@@ -20,7 +20,7 @@ from scenecypher.importers.pddl.expressions import identifier
 from scenecypher.importers.pddl.problem import PddlScene, read_problem
 from scenecypher.importers.pddl.syntax import parse_pddl, read_pddl_file
 from scenecypher.planner.actions.execution import Infeasible, simulate
-from scenecypher.planner.vocabularies.own import operators_of_domain
+from scenecypher.planner.vocabularies.own_actions import operators_of_domain
 from tests.importers.pddl.instances import DATA, DOMAINS
 
 pytest.importorskip("unified_planning")

@@ -26,7 +26,7 @@ from scenecypher.importers.pddl.domain_data import (
 from scenecypher.importers.pddl.problem import read_problem
 from scenecypher.importers.pddl.syntax import parse_pddl, read_pddl_file
 from scenecypher.planner.actions.operator import AGENT
-from scenecypher.planner.vocabularies.own import operators_of_domain
+from scenecypher.planner.vocabularies.own_actions import operators_of_domain
 from tests.importers.pddl.instances import DATA, DOMAINS
 
 DOMAIN = """\

@@ -15,7 +15,7 @@ from scenecypher.planner.methods.baselines.react import React, ReactAlfworld
 from scenecypher.planner.methods.ours.stepwise import Stepwise
 from scenecypher.planner.methods.sg2.sg2 import TURNS, Sg2
 from scenecypher.planner.methods.sg_rwr.sg_rwr import SgRwr, SingleCoder
-from scenecypher.planner.prompts.past import turn_messages
+from scenecypher.planner.prompts.texts import turn_messages
 from scenecypher.planner.sessions.method import (
     Act,
     Ask,

@@ -22,13 +22,13 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.graph.scene_document import scene_document, scene_from_document
 from scenecypher.db.rule_memory import MARK, has_run_out, is_open, open_duties, required_now, with_memory
 from scenecypher.db.rules import Rule, Rules, rules_json, rules_of
-from scenecypher.db.store.clock import declare_time
 from scenecypher.db.store.commit import Intent
+from scenecypher.db.store.history import declare_time
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError, RuleBroken
+from scenecypher.planner.actions.ruled import actions_and_rules
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.prompts.past import actions_and_rules
 from scenecypher.planner.rules.house import add_rule, contradictions, remove_rule
 from scenecypher.planner.symbolic.plan import planning_state
 from scenecypher.planner.symbolic.reachable import forbidding

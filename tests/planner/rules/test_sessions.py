@@ -12,9 +12,8 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.rules import NO_RULES, Rules
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.actions.ruled import Answer
+from scenecypher.planner.actions.ruled import HOUSE_RULES, MOST_TOLD, Answer, rule_lines
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.prompts.past import HOUSE_RULES, MOST_TOLD, rule_lines
 from scenecypher.planner.rules.house import add_rule
 from scenecypher.planner.sessions.events import Acted, Event, Finished, Refused
 from scenecypher.planner.sessions.goal_words import read_goal_in

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from scenecypher.db.browser import choose
+from scenecypher.db.browser import views
 from scenecypher.db.browser.style import CONFIG, grass
 from scenecypher.db.browser.views import view_query
 from scenecypher.db.store.connection import Address
@@ -130,7 +130,7 @@ def test_a_view_that_can_not_be_shown(command: RunCommand, home: str, options: t
 
 def test_a_server_that_does_not_set_browser_up_is_told(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "run :config" not in command("db", "browser").out
-    monkeypatch.setattr(choose, "CONFIG", "another command")
+    monkeypatch.setattr(views, "CONFIG", "another command")
     done = command("db", "browser")
     assert f"run :{CONFIG}" in done.out
     assert "--style" in done.out

@@ -12,7 +12,7 @@ from docs.generate.__main__ import write_pages
 from scenecypher.chat.model import Reply, Usage
 from scenecypher.chat.tape import Exchange, begin_tape, read_tape, write_exchange
 from scenecypher.cli.session import _editing
-from scenecypher.db.local.home import ServerHome, ServerState
+from scenecypher.db.local.config import ServerHome, ServerState
 from scenecypher.errors import InputError
 from scenecypher.evaluation.result import SUFFIX, write_result
 from scenecypher.planner.sessions.resuming import trim_log

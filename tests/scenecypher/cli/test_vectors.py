@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from array import array
 from pathlib import Path
 from uuid import uuid4
 
+from scenecypher.db.graph.delta import diff
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.graph.scene_document import scene_document
-from scenecypher.db.schema import VectorSpace
+from scenecypher.db.graph.vectors import checked_vectors
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.vectors import read_vectors
 from scenecypher.importers.vectors_file import write_vectors_file
@@ -26,7 +26,7 @@ def test_vectors_go_out_and_come_back(command: RunCommand, store: SceneStore, tm
     done = command("import", str(file), "--vectors", "ViT-B-32")
     assert (done.code, "clip_ft: 2 vectors of 3 numbers, by ViT-B-32" in done.err) == (0, True), done.err
     (space,) = store.find(name).declared.vectors
-    before = [(it, row.tolist()) for it, row in read_vectors(store.database, space)]
+    before = [(it, row.tolist()) for it, row in read_vectors(store.database, space, "12").rows.items()]
     assert before == [("1", [0.125, -0.5, 0.25]), ("2", [1.0, 0.0, 0.0])]
 
     assert command("scenes", "export", name, "--out", str(out)).code == 0
@@ -35,7 +35,7 @@ def test_vectors_go_out_and_come_back(command: RunCommand, store: SceneStore, tm
     command("scenes", "delete", name)
     assert command("import", str(out)).code == 0
     (again,) = store.find(name).declared.vectors
-    assert [(it, row.tolist()) for it, row in read_vectors(store.database, again)] == before
+    assert [(it, row.tolist()) for it, row in read_vectors(store.database, again, "12").rows.items()] == before
     assert (again.model, again.digest) == ("ViT-B-32", space.digest)
 
     to_screen = command("scenes", "export", name)
@@ -43,13 +43,31 @@ def test_vectors_go_out_and_come_back(command: RunCommand, store: SceneStore, tm
     assert "vectors" not in json.loads(to_screen.out)
 
 
+def test_an_export_has_no_vectors_of_nodes_that_are_gone(
+    command: RunCommand, store: SceneStore, tmp_path: Path
+) -> None:
+    """A set none of whose nodes is left was exported empty, and the export not taken back."""
+    name, out = f"map-{uuid4().hex[:10]}", tmp_path / "out.json"
+    lamp, rug = (Node(it, "Object", it, it) for it in ("lamp", "rug"))
+    graph = SceneGraph.of([lamp, rug], ())
+    vectors = (
+        checked_vectors(key, "toy", [(it, [1.0])], graph.nodes) for key, it in (("clip", "lamp"), ("other", "rug"))
+    )
+    store.put(ImportedScene(name, graph, vectors=tuple(vectors)))
+    store.commit(store.find(name), diff(graph, SceneGraph.of([rug], ())), actor="person", action="take the lamp away")
+    assert command("scenes", "export", name, "--out", str(out)).code == 0
+    store.delete(name)
+    done = command("import", str(out))
+    assert (done.code, "other: 1 vectors" in done.err, "clip" in done.err) == (0, True, False), done.err
+
+
 def test_the_size_of_many_numbers_is_told_before_they_are_written(command: RunCommand, tmp_path: Path) -> None:
     stem, ids = f"map-{uuid4().hex[:10]}", [str(it) for it in range(400)]
     graph = SceneGraph.of([Node(it, "Object", it, "mug") for it in ids], ())
     document = {**scene_document(ImportedScene(stem, graph)), "vectors": f"{stem}.npz"}
     (tmp_path / f"{stem}.json").write_text(json.dumps(document), encoding="utf-8")
-    rows = ((it, array("f", [1.0]) * 4_000) for it in ids)
-    write_vectors_file(tmp_path / f"{stem}.npz", [(VectorSpace("clip", "toy", 4_000), ids, rows)])
+    vectors = checked_vectors("clip", "toy", ((it, [1.0] * 4_000) for it in ids), ids)
+    write_vectors_file(tmp_path / f"{stem}.npz", [vectors])
     done = command("import", str(tmp_path / f"{stem}.json"))
     told = f"{stem}: writing 6 MB of clip: 400 vectors of 4,000 numbers, by toy…"
     assert (done.code, told in done.err.splitlines()) == (0, True), done.err

@@ -34,11 +34,9 @@ from scenecypher.planner.perception.naming import KnownNode, known_node_reader
 from scenecypher.planner.rules.house import add_rule
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.planner.worlds.belief_simulator import BeliefSimulator
+from scenecypher.robots.doors import HttpDoor, RosDoor, door_to
 from scenecypher.robots.environment import RobotEnvironment
-from scenecypher.robots.http import HttpDoor
-from scenecypher.robots.link import Door, RobotGone, RobotLink, Timing, Verb, door_to
-from scenecypher.robots.messages import Action, State
-from scenecypher.robots.ros import RosDoor
+from scenecypher.robots.link import Action, Door, RobotGone, RobotLink, State, Timing, Verb
 from tests.db.store.test_store import fresh
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.rules.homes import HOME
@@ -260,7 +258,7 @@ def test_a_robot_that_speaks_badly_counts_as_gone_and_what_it_said_is_told(
 
 
 def test_a_body_without_an_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scenecypher.robots.http.MAX_BYTES", 1_000)
+    monkeypatch.setattr("scenecypher.robots.doors.MAX_BYTES", 1_000)
     with http_speaker(says(b" " * 5_000)) as url, pytest.raises(RobotGone, match="with 200 and 1,001 bytes"):
         RobotLink(door_to(url), IMPATIENT).ask("act", "grab")
 

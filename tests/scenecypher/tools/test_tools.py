@@ -15,7 +15,7 @@ import pytest
 import scenecypher as sc
 from scenecypher import tools
 from scenecypher.db.graph.scene import Relation
-from scenecypher.db.store.clock import declare_time
+from scenecypher.db.store.history import declare_time
 from scenecypher.importers.homes import small_home
 from scenecypher.tools import results
 from scenecypher.tools.calling import arguments_schema, result_schema
