@@ -12,7 +12,12 @@ from uuid import uuid4
 import pytest
 
 from scenecypher.cli.app import run_command_line
+from tests.evaluation.conftest import IGNORED, collect_streams
 from tests.test_packaging import built, run
+
+__all__ = ["collect_streams"]
+
+pytestmark = [pytest.mark.filterwarnings(warning) for warning in IGNORED]
 
 PROJECT: Final = """\
 [build-system]
