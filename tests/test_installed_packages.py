@@ -12,7 +12,12 @@ from uuid import uuid4
 import pytest
 
 from scenecypher.cli.app import run_command_line
+from tests.evaluation.conftest import IGNORED, collect_streams
 from tests.test_packaging import built, run
+
+__all__ = ["collect_streams"]
+
+pytestmark = [pytest.mark.filterwarnings(warning) for warning in IGNORED]
 
 PROJECT: Final = """\
 [build-system]
@@ -212,6 +217,13 @@ def installed(folder: Path, package: str, project: str, **modules: str) -> Path:
     return site
 
 
+@pytest.fixture(scope="module")
+def toys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder into which the package of a method, a format and an experiment is installed."""
+    folder = tmp_path_factory.mktemp("toys")
+    return installed(folder, "toy_robots", TOYS, __init__=TOY_ROBOTS, greetings=TOY_EXPERIMENT)
+
+
 def use(site: Path, user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Set the environment of a user who has the packages of `site`."""
     for key, value in user_env.items():
@@ -242,12 +254,12 @@ def test_a_built_and_installed_package_brings_its_actions(
 
 
 def test_an_installed_package_brings_a_method_and_a_format(
-    user_env: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    toys: Path, user_env: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = f"toys-{uuid4().hex[:8]}"
     (tmp_path / f"{name}.rooms").write_text("cup in kitchen\n", encoding="utf-8")
     (tmp_path / "odd.rooms").write_text("cup in kitchen\nnothing\n", encoding="utf-8")
-    use(installed(tmp_path, "toy_robots", TOYS, __init__=TOY_ROBOTS), user_env, monkeypatch)
+    use(toys, user_env, monkeypatch)
     scenecypher, scene = (sys.executable, "-m", "scenecypher"), f"rooms/{name}"
     assert f"{scene}: created, 3 nodes" in run(*scenecypher, "import", f"{name}.rooms", cwd=tmp_path)
     try:
@@ -269,11 +281,10 @@ def test_an_installed_package_brings_a_method_and_a_format(
 
 
 def test_an_installed_package_brings_an_experiment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    toys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An experiment of a package that is not in the help, can't be run or resumed, or whose log has no result."""
-    site = installed(tmp_path, "toy_robots", TOYS, __init__=TOY_ROBOTS, greetings=TOY_EXPERIMENT)
-    monkeypatch.syspath_prepend(site)
+    monkeypatch.syspath_prepend(toys)
     monkeypatch.chdir(tmp_path)
 
     def evaluate(*words: str, code: int = 0) -> str:

@@ -158,7 +158,7 @@ def cost_of(text: str, bounds: Bounds = HOME_BOUNDS) -> Cost | None:
 
 
 @settings(
-    max_examples=500 if FULL else 40,
+    max_examples=500 if FULL else 150,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
