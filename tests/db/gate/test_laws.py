@@ -185,14 +185,14 @@ def check(database: Database, text: str) -> None:
 SUPPRESSED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 
 
-@settings(max_examples=12, suppress_health_check=SUPPRESSED, deadline=None)
+@settings(max_examples=25, suppress_health_check=SUPPRESSED, deadline=None)
 @given(queries())
 def test_other_scenes_change_no_answer(scenes: Database, independent_client: IndependentClient, text: str) -> None:
     check(scenes, text)
     assert independent_client.sees_no_change()
 
 
-@settings(max_examples=25, suppress_health_check=SUPPRESSED, deadline=None)
+@settings(max_examples=40, suppress_health_check=SUPPRESSED, deadline=None)
 @given(hostile())
 def test_other_scenes_change_no_answer_to_hostile_queries(
     scenes: Database, independent_client: IndependentClient, text: str

@@ -52,7 +52,7 @@ def name(store: SceneStore) -> str:
     return chosen
 
 
-@settings(max_examples=100 if FULL else 10)
+@settings(max_examples=100 if FULL else 25)
 @given(before=scene_graphs(), after=scene_graphs())
 def test_committing_a_delta_equals_applying_it_in_memory(
     store: SceneStore, before: SceneGraph, after: SceneGraph

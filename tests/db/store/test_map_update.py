@@ -105,7 +105,7 @@ def test_a_large_change_is_several_commits(store: SceneStore, name: str, monkeyp
 
 
 @settings(
-    max_examples=100 if FULL else 6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=100 if FULL else 15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(st.lists(st.tuples(scene_graphs(max_nodes=4), st.booleans()), min_size=2, max_size=5))
 def test_successive_maps_equal_the_last_apart_from_what_people_declared(
