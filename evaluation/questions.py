@@ -29,7 +29,7 @@ from scenecypher.evaluation.replies import LIVE, REFERENCE, MeteredModel, ModelS
 from scenecypher.evaluation.result import Cell, ExperimentResult, Row, Table, TableSetting
 from scenecypher.evaluation.run_result import LoggedSample, Run, share_cell
 from scenecypher.evaluation.world_pool import WorldPool
-from scenecypher.retriever.reply import VerifierMode
+from scenecypher.retriever.conversation import VerifierMode
 from scenecypher.retriever.retrieval import Retrieval, retrieval_document
 from scenecypher.retriever.retriever import Options, RetrievalMode, Retriever
 from scenecypher.retriever.schema_text import SchemaForm, schema_text

@@ -19,16 +19,9 @@ from scenecypher.errors import InputError, ModelUnavailable, QueryRefused, Rejec
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever import prompt
 from scenecypher.retriever.checks import CheckedAnswer, doubts
-from scenecypher.retriever.conversation import Conversation
-from scenecypher.retriever.empty_answers import causes, mistake_in, turned_arrows
-from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, RetrievalEnded, RetrievalEvent, Verified
-from scenecypher.retriever.graph_api import graph_text
-from scenecypher.retriever.library import examples_for, has_furniture
-from scenecypher.retriever.linked_words import linked_words
-from scenecypher.retriever.outline import is_robot_map
-from scenecypher.retriever.past_text import PastMode, names_one_of, past_examples, past_text
-from scenecypher.retriever.reply import (
+from scenecypher.retriever.conversation import (
     CUT_OFF,
+    Conversation,
     ParsedReply,
     VerifierMode,
     not_addressed_message,
@@ -37,6 +30,13 @@ from scenecypher.retriever.reply import (
     text_attempt,
     verify,
 )
+from scenecypher.retriever.empty_answers import causes, mistake_in, turned_arrows
+from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, RetrievalEnded, RetrievalEvent, Verified
+from scenecypher.retriever.graph_api import graph_text
+from scenecypher.retriever.library import examples_for, has_furniture
+from scenecypher.retriever.linked_words import linked_words
+from scenecypher.retriever.outline import is_robot_map
+from scenecypher.retriever.past_text import PastMode, names_one_of, past_examples, past_text
 from scenecypher.retriever.retrieval import (
     Attempt,
     AttemptEnding,

@@ -54,7 +54,7 @@ from scenecypher.planner.sessions.views import alfworld_step_writer
 from scenecypher.planner.vocabularies.babyai import traversal
 from scenecypher.planner.worlds.usual_places import usual_places
 from scenecypher.plugins import Plugins
-from scenecypher.retriever.reply import VerifierMode
+from scenecypher.retriever.conversation import VerifierMode
 from scenecypher.retriever.retriever import Options, Retriever
 
 # --- methods without a paper, and those that LookPlanGraph compares
