@@ -1,4 +1,4 @@
-"""The conversation about one question, a value that grows by attempts and messages; what replies say, and the answers."""
+"""The conversation about one question, a value that grows by attempts and messages, and what its replies say."""
 
 from __future__ import annotations
 
