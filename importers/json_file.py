@@ -244,7 +244,8 @@ def _no_json(text: str, error: json.JSONDecodeError) -> str:
     if _COMMENT.match(text, error.pos):
         return "no valid JSON (a comment stands here, which JSON has none of); remove it"
     if not before:
-        return f"this is no JSON: it begins with {shown(text.strip()[:40])}; docs/importing.md tells what is read"
+        known = "JSON, YAML, GraphML, GEXF and GraSIF's pickles are read, and docs/importing.md tells of which tools"
+        return f"this is no JSON: it begins with {shown(text.strip()[:40])}; {known}"
     is_comma = before.endswith(",") and text[error.pos : error.pos + 1] in {"}", "]"}
     why = "a comma stands before this bracket); remove the comma" if is_comma else f"{error.msg}); mend the file"
     return f"no valid JSON ({why}"
