@@ -24,6 +24,8 @@ NESTED, RELATIONS, AFFORDANCES, WITHIN = (
 )
 NEIGHBOURS, STATES, ROOTS = (listed(WORDS[key]) for key in ("neighbours", "states", "roots"))
 OPENS: Final = frozenset(listed(WORDS["opens"]))
+THINGS: Final = frozenset(it for it, kind in NESTED.items() if kind in {"Asset", "Object"} and it not in RELATIONS)
+"""Keys of the things in a room that do not say their relation to it."""
 LEVELS: Final = ("Place", "Waypoint", "Asset", "Object", "Agent")
 OPEN_KINDS: Final = LEVELS[:2]
 NOT_NAMES: Final = frozenset({*NESTED, *PARENTS, *NEIGHBOURS, *STATES, "affordances"})
@@ -56,7 +58,7 @@ def _rooms_by_name(document: Any) -> Mapping[str, Any] | None:
     match document:
         case {"house": {} as rooms} if _is_by_name(rooms):
             return rooms if all(isinstance(it, dict) and _is_by_name(it) for it in rooms.values()) else None
-        case {} if document and all(map(_is_room, document.values())) and any(map(_has_nested, document.values())):
+        case {} if all(map(_is_room, document.values())) and any(THINGS & it.keys() for it in document.values()):
             return document if NESTED.keys().isdisjoint(document) and "nodes" not in document else None
     return None
 
@@ -215,7 +217,9 @@ def _is_by_name(value: Any) -> bool:
 
 
 def _is_room(record: Any) -> bool:
-    return isinstance(record, dict) and (_has_nested(record) or not record.keys().isdisjoint(NEIGHBOURS))
+    """Check if a record under its name is a room: it has things in it or neighbours, and no rooms of its own."""
+    has_rooms = isinstance(record, dict) and any(NESTED.get(key) == "Place" for key in record)
+    return isinstance(record, dict) and not has_rooms and not record.keys().isdisjoint(THINGS.union(NEIGHBOURS))
 
 
 def _has_nested(record: Mapping[str, Any]) -> bool:

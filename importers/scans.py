@@ -170,7 +170,8 @@ def read_folder(path: Path, *, name: str | None = None, strict: bool = False) ->
         for file in sorted((path / f"{word}s").glob("*.json")):
             part = validated(_Part, read_json(file), str(file))
             if (id_ := getattr(part, f"{word}_id")) is None:
-                raise DocumentError(str(file), f"$.{word}_id", "is missing; add it")
+                cause = f"is missing, which each of HOV-SG's {word}s has; add it, or give the file alone"
+                raise DocumentError(str(file), f"$.{word}_id", cause)
             nodes.append(_node(part, str(id_), kind, word))
             if level and (parent := str(getattr(part, f"{PARTS[level - 1][0]}_id"))) in known:
                 edges.append({"source": str(id_), "relation": "INSIDE", "target": parent})

@@ -157,7 +157,7 @@ class _Item(Read):
 
     @property
     def type(self) -> str:
-        return class_of_name(self.name) if self.name else self.id.split("|")[0]
+        return class_of_name(self.name or self.id.split("|")[0])
 
 
 class _Room(Read):

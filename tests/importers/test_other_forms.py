@@ -410,6 +410,19 @@ def test_rooms_by_name_alone_are_a_scene(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("document", [HOUSE, TREE, SAYPLAN])
+def test_a_scene_under_any_key_is_no_room_of_that_name(tmp_path: Path, document: dict[str, Any]) -> None:
+    """Kind: a scene in a map of scenes was read as a room with the scene's parts in it."""
+    alone, wrapped = (read_any(written(tmp_path, "x.json", it)) for it in (document, {"first": document}))
+    assert wrapped.graph == alone.graph
+
+
+def test_things_that_name_what_they_are_on_are_no_rooms(tmp_path: Path) -> None:
+    things = {"cup_1": {"on": ["table_1"]}, "table_1": {"in": ["kitchen"]}}
+    with pytest.raises(DocumentError, match="of no format that is known by its form"):
+        read_any(written(tmp_path, "x.json", things))
+
+
 def test_words_of_yaml_stay_text(tmp_path: Path) -> None:
     """YAML takes on, off and yes for truth values, which are states here."""
     text = "nodes:\n  - {id: lamp, states: [on], color: off}\nedges: []\n"
