@@ -17,7 +17,6 @@ STATUSES: Final[Mapping[str, str]] = {"as": "as the paper", "differs": "differs"
 COMMAND: Final = "scenecypher "
 """Beginning of what shows a row, if it is a command; else it is a file."""
 MODEL: Final = " --model "
-EXPERIMENT: Final = "scenecypher eval "
 
 HEAD: Final = """\
 # Faithfulness
@@ -38,13 +37,6 @@ Those that need no model:
 {free}
 ```
 
-Experiments without a model:
-
-<!-- shown: tests/evaluation/test_parts.py plays samples of each -->
-```sh
-{played}
-```
-
 The others need a model:
 
 <!-- shown: needs a model -->
@@ -58,11 +50,9 @@ def page(papers: Papers = CLAIMS) -> str:
     """Return the page."""
     parts = [HEAD, *_counts(papers), *(line for paper in papers for line in _section(paper, papers[paper]))]
     commands = sorted({row["by"] for row in rows_of(papers) if row["by"].startswith(COMMAND)})
+    free = [command for command in commands if MODEL not in command]
     asking = [command for command in commands if MODEL in command]
-    played = [command for command in commands if command.startswith(EXPERIMENT) and command not in asking]
-    free = [command for command in commands if command not in {*asking, *played}]
-    texts = {name: "\n".join(lines) for name, lines in (("free", free), ("played", played), ("asking", asking))}
-    return "\n".join(parts) + "\n" + COMMANDS.format_map(texts)
+    return "\n".join(parts) + "\n" + COMMANDS.format(free="\n".join(free), asking="\n".join(asking))
 
 
 def rows_of(papers: Papers) -> Iterator[Row]:
