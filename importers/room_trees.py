@@ -66,18 +66,18 @@ def _rooms_by_name(document: Any) -> Mapping[str, Any] | None:
 def from_document(document: Any, *, file: str, name: str) -> ImportedScene:
     """Return the scene of a document of either form. Raises DocumentError with all its problems."""
     tree = _Tree()
+    given, at = document if isinstance(document, dict) else {}, ""
     if is_tree(document) and (isinstance(document, list) or "children" in document):
-        document = {"rooms": document if isinstance(document, list) else [document]}
-    given = document if isinstance(document, dict) else {}
-    rooms = _rooms_by_name(given)
-    given = given if rooms is None else {**({} if rooms is given else given), "rooms": rooms}
+        given, at = {"rooms": document}, "$"
+    elif (rooms := _rooms_by_name(given)) is not None:
+        given, at = ({"rooms": rooms}, "$") if rooms is given else ({**given, "rooms": rooms}, "$.house")
     nodes = given.get("nodes", given)
     if not isinstance(nodes, dict):
         raise DocumentError(file, "$", f"should be rooms, or nodes by kind, not {shown(nodes)}")
     root = "$" if nodes is given else "$.nodes"
     nested = {key: value for key, value in nodes.items() if key in NESTED}
     named = {key: [it] for key, it in nested.items() if isinstance(it, str) and NESTED[key] == "Agent"}
-    tree.read({**nested, **named}, root)
+    tree.read({**nested, **named}, root, at=at)
     tree.link(given.get("links") or given.get("edges") or [])
     if tree.problems:
         raise document_error(file, tree.problems)
@@ -106,13 +106,13 @@ class _Tree:
     items: dict[str, _Item] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
-    def read(self, record: Mapping[str, Any], place: str, around: _Item | None = None) -> None:
-        """Read what is nested in a record."""
+    def read(self, record: Mapping[str, Any], place: str, around: _Item | None = None, *, at: str = "") -> None:
+        """Read what is nested in a record; `at` is the place of its `rooms` if they have no such key in the file."""
         for key, value in record.items():
             if key == "building" and _is_by_name(value):
                 self.read({"floors": value}, place, around)
             elif key in NESTED and isinstance(value, list | dict):
-                for where, inner in _records(value, f"{place}.{key}"):
+                for where, inner in _records(value, (key == "rooms" and at) or f"{place}.{key}", key):
                     self._add(inner, where, NESTED[key], RELATIONS.get(key), around)
 
     def _add(self, record: Any, place: str, kind: str, relation: str | None, around: _Item | None) -> None:
@@ -192,16 +192,16 @@ class _Tree:
         return self.items.get(word) or next((it for it in self.items.values() if it.name == word), None)
 
 
-def _records(value: list[Any] | dict[str, Any], place: str) -> Iterator[tuple[str, Any]]:
-    """Yield the records of a list, of a map by name, or the one record that a map is."""
+def _records(value: list[Any] | dict[str, Any], place: str, key: str) -> Iterator[tuple[str, Any]]:
+    """Yield the records under a key, with their places: of a list, of a map by name, or the one that a map is."""
     if isinstance(value, list):
         yield from ((f"{place}[{index}]", inner) for index, inner in enumerate(value))
     elif value.keys() & {"id", "name"} or 2 * sum(_is_field(*it) for it in value.items()) >= len(value) > 0:
-        yield place, {"name": place.rpartition(".")[2].rstrip("s"), **value} if "id" not in value else value
+        yield place, {"name": key.rstrip("s"), **value} if "id" not in value else value
     else:
         for name, inner in value.items():
             is_by_name = isinstance(inner, list) or _is_by_name(inner)
-            parts = {WITHIN.get(place.rpartition(".")[2], "contents"): inner} if is_by_name else inner or {}
+            parts = {WITHIN.get(key, "contents"): inner} if is_by_name else inner or {}
             yield f"{place}.{name}", {"name": name, **parts} if isinstance(parts, dict) else parts
 
 

@@ -423,6 +423,20 @@ def test_things_that_name_what_they_are_on_are_no_rooms(tmp_path: Path) -> None:
         read_any(written(tmp_path, "x.json", things))
 
 
+@pytest.mark.parametrize(
+    ("document", "place"),
+    [
+        ({"kitchen": {"objects": [7.5]}}, r"\$\.kitchen\.objects\[0\]"),
+        ({"house": {"kitchen": {"fridge": {}, "shelf": {"x": {}, "items": [7.5]}}}}, r"\$\.house\.kitchen\."),
+        ([{"name": "kitchen", "objects": [7.5]}], r"\$\[0\]\.objects\[0\]"),
+        ({"id": "flat", "children": [7.5]}, r"\$\.children\[0\]"),
+    ],
+)
+def test_a_fault_in_rooms_of_any_form_is_told_at_its_place(tmp_path: Path, document: object, place: str) -> None:
+    with pytest.raises(DocumentError, match=f"json: {place}"):
+        read_any(written(tmp_path, "x.json", document))
+
+
 def test_words_of_yaml_stay_text(tmp_path: Path) -> None:
     """YAML takes on, off and yes for truth values, which are states here."""
     text = "nodes:\n  - {id: lamp, states: [on], color: off}\nedges: []\n"
