@@ -207,6 +207,7 @@ def test_a_house_of_holodeck_is_one_too(tmp_path: Path) -> None:
     assert [(it.kind, it.class_) for it in scene.graph.nodes.values() if it.id == counter["id"]] == [
         ("Asset", "counter")
     ]
+    assert scene.graph.nodes[str(mug["id"])].class_ == "mug"
 
 
 def corners(low: Position, high: Position) -> list[list[float]]:
