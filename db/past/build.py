@@ -18,16 +18,7 @@ from uuid import uuid4
 from neo4j import ManagedTransaction
 
 from scenecypher.db.past import statements
-from scenecypher.db.past.batch import (
-    Batch,
-    Clock,
-    Row,
-    bounds_of_runs,
-    event_batch,
-    raised_bounds,
-    start_batch,
-)
-from scenecypher.db.past.facts import facts_of
+from scenecypher.db.past.batch import Batch, Clock, Row, bounds_of_runs, facts_of, raised_bounds
 from scenecypher.db.store.bounds import UNKNOWN, Bounds, read_bounds
 from scenecypher.db.store.catalog import scene_of
 from scenecypher.db.store.connection import Database
@@ -71,8 +62,7 @@ class PastState:
     @property
     def bounds(self) -> Bounds:
         """The bounds of the past, so far as it is built."""
-        found = read_bounds(self.head or {}) or UNKNOWN
-        return Bounds(found.entries | self.run_bounds.entries)
+        return Bounds(read_bounds(self.head or {}).entries | self.run_bounds.entries)
 
     @property
     def is_current(self) -> bool:
@@ -181,7 +171,7 @@ class _Builder:
         while found and found["done"] < len(nodes) + len(facts):
             some = nodes[found["done"] : found["done"] + NODES_PER_BATCH]
             first = found["done"] - len(nodes)
-            batch = start_batch(some, () if some else facts[first : first + FACTS_PER_BATCH], state.clock.start)
+            batch = Batch.of_start(some, () if some else facts[first : first + FACTS_PER_BATCH], state.clock.start)
             done = found["done"] + len(batch.nodes) + len(batch.facts)
             found = self._advance(
                 found,
@@ -202,7 +192,7 @@ class _Builder:
         found: Head | None = head
         while found and found["done"] < state.version:
             events = self._events_after(found["done"], state.version)
-            batch = event_batch(events, state.clock, found["latest_at"])
+            batch = Batch.of_events(events, state.clock, found["latest_at"])
             done = events[-1].version if events else state.version
             changes = {"done": done, "latest_at": batch.latest_at, **raised_bounds(batch, found)}
             found = self._advance(found, partial(write_batch, key=self._scene.key, batch=batch), changes)
