@@ -7,12 +7,12 @@ what it finished. The scene itself is never locked, so an action costs and waits
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from itertools import accumulate
-from typing import Any, ClassVar, Final, LiteralString, TypeAlias
+from typing import Any, Final, LiteralString, TypeAlias
 from uuid import uuid4
 
 from neo4j import ManagedTransaction
@@ -133,8 +133,12 @@ class _Builder:
         while state.built < wanted:
             if state.head is None:
                 self._begin(state)
+            elif state.head["stage"] == "drop":
+                self._drop(state.head)
+            elif state.head["stage"] == "start":
+                self._start(state, state.head)
             else:
-                self._stages[state.head["stage"]](self, state, state.head)
+                self._events(state, state.head)
             state = past_state(self._database, self._scene, status=self._status)
         while state.has_unlinked and state.head is not None:
             self._advance(state.head, partial(self._link_steps, state.head), {})
@@ -149,16 +153,14 @@ class _Builder:
         given = {**self._given, "before": state.before, "head": head}
         self._database.execute(statements.BEGIN, given)
 
-    def _drop(self, _: PastState, head: Head) -> None:
+    def _drop(self, head: Head) -> None:
         found: Head | None = head
-        while found and not found.get("dropped"):
+        while found and found["stage"] == "drop":
             found = self._advance(found, self._drop_some, {"done": found["done"] + 1})
-        if found:
-            self._advance(found, _nothing, {"stage": "start", "done": 0, "dropped": None})
 
     def _drop_some(self, tx: ManagedTransaction) -> Head:
         record = tx.run(statements.DROP, {**self._given, "limit": DROPPED_PER_BATCH}).single(strict=True)
-        return {"dropped": True} if record["dropped"] < DROPPED_PER_BATCH else {}
+        return {"stage": "start", "done": 0} if record["dropped"] < DROPPED_PER_BATCH else {}
 
     def _start(self, state: PastState, head: Head) -> None:
         """Write what there was at the start, in an order of its own, from where the last builder stopped."""
@@ -196,12 +198,6 @@ class _Builder:
             done = events[-1].version if events else state.version
             changes = {"done": done, "latest_at": batch.latest_at, **raised_bounds(batch, found)}
             found = self._advance(found, partial(write_batch, key=self._scene.key, batch=batch), changes)
-
-    _stages: ClassVar[Mapping[str, Callable[[_Builder, PastState, Head], None]]] = {
-        "drop": _drop,
-        "start": _start,
-        "events": _events,
-    }
 
     # --- one transaction
 

@@ -181,13 +181,11 @@ class Replica:
         plan = self._plan(at, found, intent, scene or self.scene)
         return Committed(commit_in(tx, plan, at.version), found)
 
-    def apply(self, done: Committed) -> None:
-        """Apply a commit, if it leads to the next version."""
-        if done.repeated:
-            return
+    def apply(self, done: Committed, plan: WritePlan | None = None) -> None:
+        """Apply a commit, if it leads to the next version; `plan` is the one by which it was written, if known."""
         with self._lock:
-            if done.version == self.version + 1:
-                self._advance([(done.version, done.delta, None)])
+            if not done.repeated and done.version == self.version + 1:
+                self._advance([(done.version, done.delta, plan)])
 
     def catch_up(self) -> None:
         """Bring the replica to the scene's version, to read; no lock is waited for. Raises SceneReplaced, ServiceError.
@@ -206,10 +204,9 @@ class Replica:
         version = commit_at(self._database, plan, before.version, timeout_s=timeout_s)
         if version is None:
             return None
-        with self._lock:
-            if version == self.version + 1:
-                self._advance([(version, delta, plan)])
-        return Committed(version, delta)
+        done = Committed(version, delta)
+        self.apply(done, plan)
+        return done
 
     def _remembering(self, at: SceneVersion, delta: Delta, intent: Intent) -> Delta:
         """Return a change with what the rules of the house remember after it. Raises RuleBroken, ServiceError."""
