@@ -135,9 +135,15 @@ def apply_edit(node: Node, change: Edit) -> Node:
 
 def inverse_edit(change: Edit) -> Edit:
     """Return the edit that reverts `change`."""
-    if isinstance(change, ChangeList):
-        return replace(change, added=change.removed, removed=change.added)
-    return replace(change, before=change.after, after=change.before)
+    match change:
+        case SetKind():
+            return SetKind(change.id, change.after, change.before)
+        case SetProperty():
+            return SetProperty(change.id, change.key, change.after, change.before)
+        case ChangeList():
+            return ChangeList(change.id, change.field, added=change.removed, removed=change.added)
+        case _:
+            assert_never(change)
 
 
 def inverse(change: Change) -> Change:

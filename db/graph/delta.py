@@ -257,10 +257,13 @@ def _net_edits(changes: Sequence[NodeChange]) -> Iterator[Edit]:
 
 def _merge(first: Edit | None, second: Edit) -> Edit:
     match first, second:
-        case (SetKind(), SetKind()) | (SetProperty(), SetProperty()):
+        case SetKind(), SetKind():
+            if first.after != second.before:
+                raise conflict_error(f"kind of {second.id!r} is changed twice, not in a chain")
+            return replace(second, before=first.before)
+        case SetProperty(), SetProperty():
             if typed_key(first.after) != typed_key(second.before):
-                key = "kind" if isinstance(second, SetKind) else second.key
-                raise conflict_error(f"{key} of {second.id!r} is changed twice, not in a chain")
+                raise conflict_error(f"{second.key} of {second.id!r} is changed twice, not in a chain")
             return replace(second, before=first.before)
         case ChangeList(), ChangeList():
             return _merge_lists(first, second)

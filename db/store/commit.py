@@ -250,8 +250,8 @@ def _groups(key: str, delta: Delta, after: Mapping[str, Node | None]) -> dict[st
             case SetKind():
                 groups["set_kinds"].append([change.id, change.before, change.after])
             case SetProperty() | ChangeList():
-                key, node = change.key if isinstance(change, SetProperty) else change.field, after[change.id]
-                values.setdefault(change.id, {})[key] = to_driver(values_of(node).get(key)) if node else None
+                key, edited = change.key if isinstance(change, SetProperty) else change.field, after[change.id]
+                values.setdefault(change.id, {})[key] = to_driver(values_of(edited).get(key)) if edited else None
             case _:
                 assert_never(change)
     groups["set_values"] = [[node_id, items] for node_id, items in values.items()]
