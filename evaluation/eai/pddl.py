@@ -38,12 +38,6 @@ class PddlAction:
     precondition: str
     effect: str
 
-    def pddl(self) -> str:
-        """Return the action as it is written in a domain."""
-        parts = (self.parameters, self.precondition, self.effect)
-        body = " ".join(f"{name} {text}" for name, text in zip(_PARTS, parts, strict=True))
-        return f"(:action {self.name} {body})"
-
 
 def parse_actions(output: str) -> Mapping[str, PddlAction] | None:
     """Return the actions of an output by name, possibly none; None if it can't be read."""
@@ -76,13 +70,6 @@ def parse_expression(text: str) -> Expression:
     if len(lists) != 1 or len(lists[0]) != 1:
         raise ValueError("not one expression")
     return lists[0][0]
-
-
-def expression_text(found: Expression) -> str:
-    """Return the expression as text."""
-    if isinstance(found, str):
-        return found if found == EMPTY else f"({found})"
-    return f"({found[0]} {' '.join(map(expression_text, found[1:]))})"
 
 
 def _output_text(output: str) -> Any:

@@ -1,4 +1,4 @@
-"""Sub-goal decomposition: recorded sub-goals, each expanded into actions that are executed in the database.
+"""Sub-goal decomposition: recorded sub-goals, each expanded into actions that are executed in memory.
 
 As in the original, all expansions of the sub-goals are tried in turn, and the attempt with the fewest mistakes is
 reported: among those that reach the task's goal, else among those executed to the end, else among all.
@@ -12,7 +12,6 @@ from itertools import takewhile
 from typing import Final
 
 from scenecypher.db.condition import HeldBy, Id, evaluate
-from scenecypher.db.store.condition_check import condition_values
 from scenecypher.evaluation.eai.action_sequencing import PlanExecution
 from scenecypher.evaluation.eai.grounding import SUBGOALS, Expansions, expand
 from scenecypher.evaluation.eai.scoring import (
@@ -34,14 +33,12 @@ from scenecypher.evaluation.eai.subgoal_text import (
 from scenecypher.evaluation.eai.tasks import (
     TaskGoals,
     TaskStart,
-    all_task_ids,
     final_goal,
     goal_formula,
-    leased_task,
+    task_entries,
     task_goals,
     task_start,
 )
-from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.planner.actions.execution import SKIPPABLE
 
 MAX_ATTEMPTS: Final = 256
@@ -63,55 +60,42 @@ class ExpansionAttempt:
     judged: Judgement
 
 
-class SubgoalScorer:
-    """Scorer of all 338 tasks that have a goal."""
+def task_ids() -> Sequence[str]:
+    """Return the 338 tasks with a goal. Raises InputError, ServiceError without `eai-eval`."""
+    return tuple(filter(goal_formula, task_entries()))
 
-    def __init__(self, pool: WorldPool | None = None) -> None:
-        self._pool = pool or WorldPool()
 
-    def task_ids(self) -> Sequence[str]:
-        """Return the tasks with a goal. Raises InputError, ServiceError without `eai-eval`."""
-        return tuple(filter(goal_formula, all_task_ids()))
-
-    def score(self, task_id: str, output: str | None) -> Judgement:
-        """Judge one decomposition: its outcome, its mistakes, and the goals that hold at the end."""
-        start = task_start(task_id)
-        wanted = task_goals(task_id, start.graph)
-        try:
-            found = parse_subgoals(output or "")
-            list(primitives_to_achieve(found))
-        except FormulaError as error:
-            return _unexecuted("parsing", str(error), wanted)
-        fault = find_fault(found, start)
-        if fault is not None:
+def score(task_id: str, output: str | None) -> Judgement:
+    """Judge one decomposition: its outcome, its mistakes, and the goals that hold at the end."""
+    start = task_start(task_id)
+    wanted = task_goals(task_id, start.graph)
+    try:
+        found = parse_subgoals(output or "")
+        search = _Search(tuple(primitives_to_achieve(found)), wanted, task_id)
+        if (fault := find_fault(found, start)) is not None:
             return _unexecuted(*fault, wanted)
-        return self._execute(task_id, start, wanted, found)
+        search.explore(PlanExecution([start.graph]), 0, ())
+    except FormulaError as error:
+        return _unexecuted("parsing", str(error), wanted)
+    return best_attempt(search.attempts).judged
 
-    def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
-        """Return one model's figures, all of which are shares; an interrupted sample is a failure without a class."""
-        del intervals
-        count, ends = len(judged), [one["outcome"] for one in judged]
-        return {
-            **outcome_figures(judged, ()),
-            **{f"{kind[:-1]}_goals": met_share(judged, kind) for kind in KINDS},
-            "goals": met_share(judged, *KINDS),
-            "success": percent_cell(ends.count("correct"), count),
-            "executed": percent_cell(sum(one in EXECUTED for one in ends), count),
-        }
 
-    def outcome(self, judged: Judgement) -> tuple[str, bool]:
-        """Return an output's outcome, and whether it reached the goal."""
-        return judged["outcome"], judged["outcome"] == "correct"
+def figures(judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
+    """Return one model's figures, all of them shares; see `OutputScorer`."""
+    del intervals
+    count, ends = len(judged), [one["outcome"] for one in judged]
+    return {
+        **outcome_figures(judged, ()),
+        **{f"{kind[:-1]}_goals": met_share(judged, kind) for kind in KINDS},
+        "goals": met_share(judged, *KINDS),
+        "success": percent_cell(ends.count("correct"), count),
+        "executed": percent_cell(sum(one in EXECUTED for one in ends), count),
+    }
 
-    def _execute(self, task_id: str, start: TaskStart, wanted: TaskGoals, found: Formula) -> Judgement:
-        with leased_task(self._pool, task_id) as (store, scene):
-            execution, subgoals = PlanExecution(store, scene, start.graph), tuple(primitives_to_achieve(found))
-            search = _Search(execution, subgoals, wanted, task_id)
-            try:
-                search.explore(0, ())
-            except FormulaError as error:
-                return _unexecuted("parsing", str(error), wanted)
-        return best_attempt(search.attempts).judged
+
+def outcome(judged: Judgement) -> tuple[str, bool]:
+    """Return an output's outcome, and whether it reached the goal."""
+    return judged["outcome"], judged["outcome"] == "correct"
 
 
 def find_fault(found: Formula, start: TaskStart) -> tuple[str, str] | None:
@@ -146,58 +130,53 @@ def best_attempt(attempts: Sequence[ExpansionAttempt]) -> ExpansionAttempt:
 
 @dataclass(slots=True)
 class _Search:
-    """Depth-first search over the expansions of a list of sub-goals, in one scene, with rollback between attempts."""
+    """Depth-first search over the expansions of a list of sub-goals."""
 
-    execution: PlanExecution
     subgoals: tuple[Formula, ...]
     wanted: TaskGoals
     task_id: str
     attempts: list[ExpansionAttempt] = field(default_factory=list)
 
-    def explore(self, level: int, branches: tuple[int, ...]) -> None:
+    def explore(self, execution: PlanExecution, level: int, branches: tuple[int, ...]) -> None:
         """Try the expansions from sub-goal `level` on. Raises FormulaError for a sub-goal without an expansion."""
         if len(self.attempts) >= MAX_ATTEMPTS:
             return
         if level == len(self.subgoals):
-            self.attempts.append(self._attempt(level, branches, finished=True))
+            self.attempts.append(self._attempt(execution, level, branches, finished=True))
             return
-        expansions = self._expansions(self.subgoals[level])
+        expansions = _expansions(self.subgoals[level], execution)
         if not expansions:
-            self.explore(level + 1, branches)
-        savepoint = self.execution.savepoint()
+            self.explore(execution, level + 1, branches)
         for number, steps in enumerate(expansions):
-            if number:
-                self.execution.roll_back(savepoint)
-            if self.execution.execute(steps):
-                self.explore(level + 1, (*branches, number))
+            tried = execution.copy()
+            if tried.execute(steps):
+                self.explore(tried, level + 1, (*branches, number))
             else:
-                self.attempts.append(self._attempt(level, (*branches, number), finished=False))
+                self.attempts.append(self._attempt(tried, level, (*branches, number), finished=False))
 
-    def _expansions(self, subgoal: Formula) -> Expansions:
-        if not isinstance(subgoal, Primitive):
-            raise FormulaError(f"there is no way to bring about {subgoal.word!r}")
-        ids = tuple(_node(name, self.execution.start.nodes) for name in subgoal.arguments)
-        store, scene, (agent, *_) = self.execution.store, self.execution.scene, self.execution.start.by_kind["Agent"]
-
-        def holds(thing: str) -> bool:
-            return condition_values(store, scene, [HeldBy(Id(thing), Id(agent))])[0]
-
-        return expand(subgoal.name, ids, agent=agent, holds=holds)
-
-    def _attempt(self, level: int, branches: tuple[int, ...], *, finished: bool) -> ExpansionAttempt:
-        execution, wanted = self.execution, self.wanted
+    def _attempt(
+        self, execution: PlanExecution, level: int, branches: tuple[int, ...], *, finished: bool
+    ) -> ExpansionAttempt:
         words = [step.word for step in execution.executed]
         fatal = next((it for it in reversed(execution.mistakes) if it != SKIPPABLE), "")
         reached, missed = EXECUTED
-        done = (any(one.upper() in word for one in choice for word in words) for choice in wanted.actions)
+        done = (any(one.upper() in word for one in choice for word in words) for choice in self.wanted.actions)
         judged = {
             "outcome": fatal if not finished else reached if meets_task_formula(self.task_id, execution) else missed,
-            "mistakes": list(execution.mistakes),
+            "mistakes": execution.mistakes,
             "steps": len(words),
-            **wanted.count_met(execution.store, execution.scene),
-            "actions": [sum(takewhile(bool, done)), len(wanted.actions)],  # in any order, up to the first that is not
+            **self.wanted.count_met(execution.graphs[-1]),
+            "actions": [sum(takewhile(bool, done)), len(self.wanted.actions)],  # up to the first that is not done
         }
         return ExpansionAttempt(level, branches, judged)
+
+
+def _expansions(subgoal: Formula, execution: PlanExecution) -> Expansions:
+    if not isinstance(subgoal, Primitive):
+        raise FormulaError(f"there is no way to bring about {subgoal.word!r}")
+    now = execution.graphs[-1]
+    ids, agent = tuple(_node(name, now.nodes) for name in subgoal.arguments), now.by_kind["Agent"][0]
+    return expand(subgoal.name, ids, agent=agent, holds=lambda thing: evaluate(HeldBy(Id(thing), Id(agent)), now, {}))
 
 
 def meets_task_formula(task_id: str, execution: PlanExecution) -> bool:
@@ -209,9 +188,7 @@ def meets_task_formula(task_id: str, execution: PlanExecution) -> bool:
         if found is None:
             return False
         position = found + 1
-    if condition_values(execution.store, execution.scene, [condition])[0]:
-        return True
-    return any(evaluate(condition, graph, {}) for number, graph in enumerate(execution.graphs()) if number >= position)
+    return any(evaluate(condition, graph, {}) for graph in execution.graphs[position:])
 
 
 def _node(name: str, nodes: Mapping[str, object]) -> str:

@@ -255,12 +255,8 @@ def ssc(
     choices: Choices,
     *,
     task_name: Annotated[str, option("--task", "goal, action-sequencing, subgoal or transition.")] = "goal",
-    methods: Annotated[
-        str, option("--method", "greedy, ssc, ssc-early, ssc-filter; several with commas.")
-    ] = "greedy,ssc",
-    prompt_forms: Annotated[
-        str, option("--prompt", "eai, paper-content, structured (short, ours); several with commas.")
-    ] = "eai,paper-content",
+    methods: Annotated[str, option("--method", "greedy, ssc; several with commas.")] = "greedy,ssc",
+    prompt_forms: Annotated[str, option("--prompt", "eai, paper-content; several with commas.")] = "eai,paper-content",
     samples: Annotated[
         str, option("--samples", "How many replies are voted on; several numbers with commas, a row each.")
     ] = "5",

@@ -104,10 +104,12 @@ def test_invalid_sequences_have_no_form(text: str) -> None:
 
 
 def test_our_prompt_offers_only_words_that_schema_and_scorer_accept() -> None:
-    text = (files("scenecypher.evaluation") / "data/ssc/action-sequencing.md").read_text(encoding="utf-8")
-    offered = {*re.findall(r"\b[A-Z]{3,}(?:_[A-Z]+)?\b", re.sub(r"\[[A-Z_ a-z]+\]", "", text.partition("Rules:")[0]))}
-    assert {"WALK", "PUTBACK", "SLEEP"} < offered - {"RECIPIENT"} <= ACTIONS.keys()
-    for word in ("PLUGIN", "PLUGOUT", "RELEASE", "PLUGGED_IN"):
+    file = files("scenecypher.evaluation") / "data/ssc/paper-content/action-sequencing.md"
+    text = file.read_text(encoding="utf-8").partition("# The actions")[2]
+    offered = {word: int(count) for word, count in re.findall(r"^([A-Z]+): \((\d),", text, re.MULTILINE)}
+    assert {"WALK", "PUTBACK", "SLEEP"} < offered.keys()
+    assert offered.items() <= {word: count for word, (_, count) in ACTIONS.items()}.items()
+    for word in ("PLUGIN", "PLUGOUT", "RELEASE"):
         assert word not in text
 
 
