@@ -102,7 +102,7 @@ def _give_rules(store: SceneStore, scene: SceneInfo, number: int) -> None:
 
 
 def home_to_act_in(store: SceneStore) -> AbstractContextManager[SceneInfo]:
-    """Give a home, deleted afterwards, with the agent close to what it takes and to furniture that things can lie on."""
+    """Give a home, deleted afterwards, with the agent close to what it takes and to what things can lie on."""
     graph = make_home()
     near = [Relation(*ends) for thing in (OBJECT, TABLE) for ends in ((AGENT, "CLOSE", thing), (thing, "CLOSE", AGENT))]
     fresh = [AddRelation(relation) for relation in near if relation not in graph.relations]

@@ -40,7 +40,6 @@ FEW, ROBOTS, WRITERS = 10, 8, 2
 TURNS: Final = 12
 """Actions and questions of one visit, as many as a short task takes."""
 READY: Final = "ready"
-MIB: Final = 2**20
 SLOWER, MUCH_SLOWER = 1.3, 4.0
 """How much slower a median and a 99th percentile may be among all homes than among few."""
 PARTS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
@@ -136,7 +135,7 @@ def _robot(address: Address) -> subprocess.Popen[str]:
 def _memory(database: Database) -> float:
     """Return the memory of the server's process in MiB: heap, page cache and the rest."""
     (row,) = database.rows(PROCESS)
-    return float(psutil.Process(row["pid"]).memory_info().rss / MIB)
+    return float(psutil.Process(row["pid"]).memory_info().rss / 2**20)
 
 
 class Robot:
