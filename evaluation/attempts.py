@@ -40,8 +40,7 @@ from tenacity import RetryError
 from scenecypher.chat.model import Finish, Message, Model, Reply, Request, Usage
 from scenecypher.errors import ModelUnavailable, SceneCypherError, ServiceError
 from scenecypher.evaluation.progress import current_run
-from scenecypher.evaluation.prompt_version import METADATA_KEY
-from scenecypher.evaluation.replies import REFERENCE, ModelSource
+from scenecypher.evaluation.replies import METADATA_KEY, REFERENCE, ModelSource
 from scenecypher.evaluation.run_result import ATTEMPTS
 from scenecypher.planner.sessions.setup import NoModel
 from scenecypher.settings import Settings

@@ -31,7 +31,7 @@ from scenecypher.evaluation.experiment import (
 from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, select_names, split_names, take_of_each
 from scenecypher.evaluation.stated_tasks import ID_PREFIX, DynamicTask, dynamic_tasks, to_task
-from scenecypher.evaluation.task_pictures import bundled_pictures, check_pictures, pictured_tasks
+from scenecypher.evaluation.views import bundled_pictures, check_pictures, pictured_tasks
 from scenecypher.importers.datasets import reference_plans
 from scenecypher.importers.homes import our_home
 from scenecypher.importers.task import Task

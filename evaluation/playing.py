@@ -22,7 +22,7 @@ from scenecypher.evaluation.episode import SPARE_STEPS, EpisodePlan, Marks, Trac
 from scenecypher.evaluation.marking import is_same_answer, mark_graph, named_in
 from scenecypher.evaluation.replies import MeteredModel
 from scenecypher.evaluation.stated_tasks import STATED_TASKS, UNCLEAR_TASKS, ScriptedGoals, ScriptedPerson
-from scenecypher.evaluation.task_pictures import FolderCamera
+from scenecypher.evaluation.views import FolderCamera
 from scenecypher.evaluation.world_pool import World, WorldPool
 from scenecypher.importers.babyai import answer_fault
 from scenecypher.planner.actions.text import parse_action

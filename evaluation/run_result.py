@@ -11,9 +11,8 @@ from math import sqrt
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from scenecypher.evaluation.prompt_version import METADATA_KEY
 from scenecypher.evaluation.published import table_settings
-from scenecypher.evaluation.replies import REFERENCE
+from scenecypher.evaluation.replies import METADATA_KEY, REFERENCE
 from scenecypher.evaluation.result import (
     Cell,
     ExperimentResult,

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from scenecypher.evaluation.eai.goal_interpretation import KEYS, MAX_CHARACTERS, parse_goals
 from scenecypher.evaluation.eai.grounding import ACTIONS, SUBGOALS, parse_object_number
 from scenecypher.evaluation.eai.pddl import EMPTY, Expression, PddlAction, parse_actions, parse_expression
-from scenecypher.evaluation.eai.subgoal_text import (
+from scenecypher.evaluation.eai.subgoal import (
     ACTIONS_WITHOUT_BRACKETS,
     Compound,
     Formula,

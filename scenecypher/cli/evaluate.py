@@ -17,7 +17,7 @@ from scenecypher.plugins import Plugins
 from scenecypher.wording import counted
 
 if TYPE_CHECKING:
-    from scenecypher.evaluation.reporting.result_files import FoundResults
+    from scenecypher.evaluation.reporting.page import FoundResults
     from scenecypher.evaluation.result import ExperimentResult
     from scenecypher.evaluation.running import EvalLog, Task
 
@@ -366,8 +366,7 @@ def leaderboard(results: Results = None) -> None:
 
 def _found(results: list[Path] | None) -> "FoundResults":
     """Return the results, and warn of unfinished ones."""
-    from scenecypher.evaluation.reporting.page import warnings
-    from scenecypher.evaluation.reporting.result_files import find_results
+    from scenecypher.evaluation.reporting.page import find_results, warnings
     from scenecypher.evaluation.running import check_inspect_installed
 
     check_inspect_installed()
