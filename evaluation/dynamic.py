@@ -15,8 +15,14 @@ from inspect_ai import task
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError
-from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal, load_dataset_scene
-from scenecypher.evaluation.episode import EpisodePlan, Perception, Wording
+from scenecypher.evaluation.episode import (
+    AssignmentCache,
+    EpisodePlan,
+    Perception,
+    Wording,
+    is_ground_goal,
+    load_dataset_scene,
+)
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import (
     GOALS_FIRST,

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from scenecypher.errors import InputError
-from scenecypher.evaluation.assignments import AssignmentCache
-from scenecypher.evaluation.episode import EpisodePlan, Perception
+from scenecypher.evaluation.episode import AssignmentCache, EpisodePlan, Perception
 from scenecypher.evaluation.measures import PartsPlan
 from scenecypher.evaluation.options import Names, split_names, take_spread
 from scenecypher.evaluation.published import data_table

@@ -20,7 +20,7 @@ from scenecypher.db.condition import Condition, evaluate
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.vocabulary import conventions_of
-from scenecypher.evaluation.episode import Marks
+from scenecypher.evaluation.result import Document
 
 NodeSignature: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]
 """Class, states, and places by relation of a node; equal for interchangeable nodes."""
@@ -29,6 +29,22 @@ PLAIN_WORD: Final = re.compile(r"[^\W_]+")
 
 CHANGEABLE_KINDS: Final = frozenset({"Asset", "Object", "Agent"})
 """Kinds of nodes that a task can change; of an agent, only its place."""
+
+
+class Marks(Document):
+    """Marks for the final state; without a goal graph, all counts are 0.
+
+    `reached` says that the task is done. `correct` of `differing` nodes match the goal graph, among all that differ
+    between initial and goal graph. `correct_needed` of `needed` counts only the nodes whose change the goal depends on.
+    `same` says that the task is done and that all nodes but the agent match the goal graph.
+    """
+
+    reached: bool
+    correct: int = 0
+    differing: int = 0
+    correct_needed: int = 0
+    needed: int = 0
+    same: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,11 +78,6 @@ class WorldPool:
             finally:
                 store.reset_and_rebase(store.find(believed.name))
 
-    def database(self) -> OpenDatabase:
-        """Return the open connection."""
-        with self._lock:
-            return self._open()
-
     def close(self) -> None:
         """Close the connection; the next world opens a new one."""
         with self._lock:

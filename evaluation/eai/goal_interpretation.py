@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeAlias
 
+from scenecypher.evaluation.eai.grounding import MAX_CHARACTERS
 from scenecypher.evaluation.eai.scoring import Figures, Judgement, Metric, f1_figures
 from scenecypher.evaluation.eai.tasks import task_entries, task_start
 from scenecypher.importers.virtualhome import task_order
@@ -65,8 +66,6 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "action": ("action",),
 }
 """Keys of a goal of each kind; its list in an output is called ``node goals``, and so on."""
-MAX_CHARACTERS: Final = 100_000
-"""Characters that an output may have; recorded ones have at most 3,000."""
 
 
 def score(task_id: str, output: str | None) -> Judgement:

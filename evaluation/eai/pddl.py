@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from scenecypher.evaluation.eai.grounding import MAX_CHARACTERS
+
 Expression: TypeAlias = "str | tuple[Expression, ...]"
 """Literal with its arguments as one text, or a connective followed by its operands."""
 
 EMPTY: Final = "()"
-MAX_CHARACTERS: Final = 100_000
-"""Characters of an output that are read; recorded ones have at most 30,000."""
 MAX_DEPTH: Final = 40
 MAX_TOKENS: Final = 4_000
 CONNECTIVES: Final[Mapping[str, int]] = {"and": 0, "or": 0, "not": 2, "exists": 3, "forall": 3, "when": 3}

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 
 from scenecypher.db.condition import HeldBy, Id, evaluate
 from scenecypher.evaluation.eai.action_sequencing import PlanExecution
-from scenecypher.evaluation.eai.grounding import SUBGOALS, Expansions, expand
+from scenecypher.evaluation.eai.grounding import MAX_CHARACTERS, SUBGOALS, Expansions, expand
 from scenecypher.evaluation.eai.scoring import (
     Figures,
     Judgement,
@@ -39,7 +39,6 @@ from scenecypher.evaluation.eai.tasks import (
 )
 from scenecypher.planner.actions.execution import SKIPPABLE
 
-MAX_CHARACTERS: Final = 100_000
 MAX_DEPTH: Final = 50
 """Nesting depth of brackets; recorded formulas have one or two levels."""
 ACTIONS_WITHOUT_BRACKETS: Final = ("SLEEP", "WAKEUP", "STANDUP")

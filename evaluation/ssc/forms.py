@@ -14,8 +14,8 @@ from contextlib import suppress
 from functools import cache, wraps
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from scenecypher.evaluation.eai.goal_interpretation import KEYS, MAX_CHARACTERS, parse_goals
-from scenecypher.evaluation.eai.grounding import ACTIONS, SUBGOALS, parse_object_number
+from scenecypher.evaluation.eai.goal_interpretation import KEYS, parse_goals
+from scenecypher.evaluation.eai.grounding import ACTIONS, MAX_CHARACTERS, SUBGOALS, parse_object_number
 from scenecypher.evaluation.eai.pddl import EMPTY, Expression, PddlAction, parse_actions, parse_expression
 from scenecypher.evaluation.eai.subgoal import (
     ACTIONS_WITHOUT_BRACKETS,

@@ -26,7 +26,7 @@ EXPERIMENT: Final = '''\
 
 from inspect_ai import task
 
-from scenecypher.evaluation.assignments import AssignmentCache
+from scenecypher.evaluation.episode import AssignmentCache
 from scenecypher.evaluation.episode import EpisodePlan
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import PAPER, RowPlan, TablePlan, select_rows
