@@ -117,6 +117,7 @@ def test_sub_goals_end_as_in_the_original() -> None:
         ("goal", {"parsed": False, "strict_edge": [0, 0, 1]}, ("unread", False)),
         ("transition", {"parsed": True, "strict": {"object_states": [2, 0, 0]}}, ("inexact", True)),
         ("transition", {"parsed": True, "strict": {"object_states": [2, 0, 1]}}, ("inexact", False)),
+        ("transition", {"parsed": True, "strict": {"object_states": [2, 1, 0]}}, ("inexact", False)),
     ],
 )
 def test_outcome_of_an_output(task: TaskName, judged: dict[str, Any], ended: tuple[str, bool]) -> None:
