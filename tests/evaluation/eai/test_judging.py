@@ -10,8 +10,8 @@ import pytest
 
 from scenecypher.db.condition import evaluate
 from scenecypher.evaluation.eai import action_sequencing, subgoal
-from scenecypher.evaluation.eai.action_sequencing import met_goals_range
-from scenecypher.evaluation.eai.grounding import GroundedStep, Unreadable, ground_plan
+from scenecypher.evaluation.eai.action_sequencing import PlanExecution, met_goals_range
+from scenecypher.evaluation.eai.grounding import GroundedStep, Unreadable, expand, ground_plan
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName
 from scenecypher.evaluation.eai.tasks import task_goals, task_start
 from scenecypher.importers.virtualhome import package_folder
@@ -86,6 +86,16 @@ def test_sub_goals_are_expanded_and_carried_out() -> None:
     assert ends == ENDS
     held = '{"output": ["INSIDE(plate.1000, sink.42) or ON(x)", "CLEAN(plate.1000)", "ONTOP(plate.1000, plate)"]}'
     assert subgoal.score("231_2", held)["outcome"] in {"parsing", *FIGURES}
+
+
+def test_a_copied_execution_goes_on_by_itself() -> None:
+    begun = PlanExecution([task_start("231_2").graph])
+    agent = begun.graphs[0].by_kind["Agent"][0]
+    (ways,) = expand("FACING", (agent, "sink_42"), agent=agent, holds=bool)
+    tried = begun.copy()
+    tried.execute(ways)
+    assert (len(begun.graphs), begun.executed, begun.mistakes) == (1, [], [])
+    assert len(tried.graphs) == 1 + len(tried.executed) > 1
 
 
 @pytest.mark.slow
