@@ -8,8 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from scenecypher.evaluation.result import Document
 from scenecypher.evaluation.stated_tasks import Player
-from scenecypher.planner.sessions.method import AskingBack
-from scenecypher.planner.sessions.recipe import Recipe, SchemaScope
+from scenecypher.planner.sessions.method import AskingBack, Recipe, SchemaScope
 
 Wording: TypeAlias = Literal["source", "goal", "states"]
 """The data set's instruction, the goal in words that a program can parse, or the goal in its source's notation."""

@@ -49,7 +49,7 @@ ROW = Dataset(
 METHOD = '''
 from scenecypher.chat.model import Usage
 from scenecypher.planner.sessions.method import Done
-from scenecypher.planner.sessions.recipe import Recipe
+from scenecypher.planner.sessions.method import Recipe
 
 
 class Idle:

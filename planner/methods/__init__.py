@@ -12,9 +12,9 @@ method, write a file of its own that names the paper and section it follows, and
     ),
 
 A method calls a tool by `CallTool("expand", {"node_id": "kitchen"})`; a new tool is a function from a `SceneAccess`
-(planner/sessions/recipe.py) to a function from arguments to a `ToolAnswer`. A whole solution is `Solve(actions)`.
+(planner/sessions/method.py) to a function from arguments to a `ToolAnswer`. A whole solution is `Solve(actions)`.
 `extent="full", form="lines"` puts the graph's text into `Memory.view`. `ablations=(STEPWISE,)` declares switches
-(recipe.py); a method finds those that are on in `context.ablations`. A package of one's own brings its recipe as an
+(there); a method finds those that are on in `context.ablations`. A package of one's own brings its recipe as an
 entry point of the group ``scenecypher.methods``.
 """
 
@@ -39,13 +39,13 @@ from scenecypher.planner.methods.sayplan.sayplan import CONFIRM, VERIFY, SayPlan
 from scenecypher.planner.methods.sg2.sg2 import LimitedRetriever, Sg2
 from scenecypher.planner.methods.sg_rwr.sg_rwr import SgRwr, Shots, SingleCoder, SummarizingRetriever
 from scenecypher.planner.sessions import tools
-from scenecypher.planner.sessions.method import Method
-from scenecypher.planner.sessions.recipe import (
+from scenecypher.planner.sessions.method import (
     ALL_ACTIONS,
     ASK_AT_ONCE,
     NO_EXAMPLES,
     STEPWISE,
     Ablation,
+    Method,
     MethodContext,
     Recipe,
     SceneAccess,

@@ -25,8 +25,7 @@ from scenecypher.planner.prompts.terms import environment_schema, scene_words
 from scenecypher.planner.sessions.budget import Budget, DeadlineModel, InformedModel, OthersActs, Stopwatch, UsageMeter
 from scenecypher.planner.sessions.events import Began, Event, Finished, GoalState
 from scenecypher.planner.sessions.goal_check import judge
-from scenecypher.planner.sessions.method import AskingBack, Memory
-from scenecypher.planner.sessions.recipe import MethodContext, Recipe, SceneAccess, SchemaScope
+from scenecypher.planner.sessions.method import AskingBack, Memory, MethodContext, Recipe, SceneAccess, SchemaScope
 from scenecypher.planner.sessions.session import SchemaWriter, Session
 from scenecypher.planner.sessions.views import make_view
 from scenecypher.planner.symbolic.parts import afforded

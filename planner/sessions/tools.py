@@ -14,11 +14,9 @@ from scenecypher.errors import ActionRefused, ReplyRejected, UnknownReference
 from scenecypher.planner.actions.execution import NO_AGENT
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
-from scenecypher.planner.prompts.replies import ask_in_text, extract_program
-from scenecypher.planner.prompts.texts import prompts_beside
+from scenecypher.planner.prompts.texts import ask_in_text, extract_program, prompts_beside
 from scenecypher.planner.sandbox.running import ProgramResult, run_program
-from scenecypher.planner.sessions.method import Tool, ToolAnswer, argument
-from scenecypher.planner.sessions.recipe import SceneAccess
+from scenecypher.planner.sessions.method import SceneAccess, Tool, ToolAnswer, argument
 from scenecypher.planner.symbolic.states import apply_call
 from scenecypher.planner.vocabularies.vocabulary import ReasoningTool, operators_of, vocabulary_named
 from scenecypher.retriever import graph_api

@@ -13,9 +13,18 @@ from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.perception.draft import was_partial
 from scenecypher.planner.prompts.graph_texts import describe_action, describe_surroundings, graph_json, graph_words
 from scenecypher.planner.prompts.layout import SceneLayout, surroundings
-from scenecypher.planner.sessions.method import CallTool, Memory, Tool, ToolAnswer, argument
-from scenecypher.planner.sessions.recipe import Recipe, SceneAccess, ViewForm
-from scenecypher.planner.sessions.session import StepWriter, ViewWriter
+from scenecypher.planner.sessions.method import (
+    CallTool,
+    Memory,
+    Recipe,
+    SceneAccess,
+    StepWriter,
+    Tool,
+    ToolAnswer,
+    ViewForm,
+    argument,
+)
+from scenecypher.planner.sessions.session import ViewWriter
 from scenecypher.planner.symbolic.parts import usable
 from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS

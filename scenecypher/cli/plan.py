@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from scenecypher.planner.sessions.events import Event
-    from scenecypher.planner.sessions.recipe import Recipe
+    from scenecypher.planner.sessions.method import Recipe
     from scenecypher.planner.sessions.recording import RunRecorder
     from scenecypher.planner.sessions.setup import SessionSetting
 

@@ -15,8 +15,7 @@ from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.methods.baselines.whole_plans import LlmPlusP
 from scenecypher.planner.sessions.budget import Budget, DeadlineModel, Stopwatch
 from scenecypher.planner.sessions.events import Acted, Event, Finished
-from scenecypher.planner.sessions.method import Decision, Memory, Solve
-from scenecypher.planner.sessions.recipe import MethodContext, Recipe
+from scenecypher.planner.sessions.method import Decision, Memory, MethodContext, Recipe, Solve
 from scenecypher.planner.sessions.session import Session
 from scenecypher.planner.sessions.setup import NoModel, SessionSetting, prepare_session
 from scenecypher.retriever.retriever import Retriever

@@ -20,8 +20,7 @@ from scenecypher.planner.perception.body import Body
 from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.sessions.budget import Budget
 from scenecypher.planner.sessions.events import Event, Finished, Remembered, event_document
-from scenecypher.planner.sessions.method import Act, Decision, Done, Memory, Solve, Think
-from scenecypher.planner.sessions.recipe import Recipe
+from scenecypher.planner.sessions.method import Act, Decision, Done, Memory, Recipe, Solve, Think
 from scenecypher.planner.sessions.resuming import read_log, resume_session
 from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 from scenecypher.planner.worlds.belief import belief_name, find_or_create_belief

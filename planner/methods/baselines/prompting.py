@@ -15,8 +15,15 @@ from typing import Final
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.prompts.replies import SOLUTION_FORM, ask_in_text, parse_solution, solution_text
-from scenecypher.planner.prompts.texts import environment_explanation, prompts_beside, required_examples
+from scenecypher.planner.prompts.texts import (
+    SOLUTION_FORM,
+    ask_in_text,
+    environment_explanation,
+    parse_solution,
+    prompts_beside,
+    required_examples,
+    solution_text,
+)
 from scenecypher.planner.sessions.method import Decision, Memory, Solve
 
 PROMPTS: Final = prompts_beside(__name__)
