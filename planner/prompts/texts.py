@@ -21,7 +21,7 @@ from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import InputError, ReplyRejected, did_you_mean
 from scenecypher.planner.actions.ruled import listed
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.sessions.method import Act, Decision, Done, Memory, Solve, Turn
+from scenecypher.planner.sessions.method import Act, Decision, Done, Memory, MethodContext, Solve, Turn
 from scenecypher.planner.vocabularies.vocabulary import DONE, action_list, macros_of, operators_of, vocabulary_named
 
 T = TypeVar("T")
@@ -60,6 +60,12 @@ def worked_examples(method: str, vocabulary: str, instruction: str, own: Mapping
         return own[method]
     kind = "-questions" if is_question_task(instruction, vocabulary) else ""
     return _text(vocabulary, f"examples/{method}{kind}.txt").strip()
+
+
+def shown_examples(method: str, context: MethodContext, memory: Memory) -> str:
+    """Return the examples that a prompt of `method` ends with; empty if it is to have none."""
+    own = context.vocabulary, memory.instruction, memory.examples
+    return worked_examples(method, *own) if context.examples else ""
 
 
 def required_examples(method: str, vocabulary: str, instruction: str, own: Mapping[str, str] = NONE) -> str:

@@ -90,7 +90,7 @@ def test_model_and_engine_have_no_more_time_than_is_left(store: SceneStore) -> N
 
     def build(it: MethodContext) -> LlmPlusP:
         given.append(it)
-        return LlmPlusP(it.model, it.vocabulary, timeout_s=it.timeout_s)
+        return LlmPlusP(it)
 
     scene = put(store, home(), vocabulary="grasif")
     setting = SessionSetting(store, Gate(store.database), scene, "", "x", budget=Budget(seconds=5))

@@ -18,13 +18,12 @@ the whole room is in view, its contents are shown after each action.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Final
 
-from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.chat.model import Message, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.prompts import texts
-from scenecypher.planner.sessions.method import Act, CallTool, Decision, Done, Memory, Solve, Think, Turn
+from scenecypher.planner.sessions.method import Act, CallTool, Decision, Done, Memory, MethodContext, Solve, Think, Turn
 from scenecypher.planner.sessions.tools import tools_of
 from scenecypher.planner.vocabularies.vocabulary import DONE, vocabulary_named
 from scenecypher.retriever.graph_api import CALL_SETS, CALLS
@@ -34,28 +33,25 @@ FINISH: Final = "finish"
 
 
 class React:
-    """Method that asks `model` for a thought and a call; `name` is that of the set of its graph calls."""
+    """Method that asks for a thought and a call; `name` is that of the set of its graph calls."""
 
-    def __init__(self, model: Model, vocabulary: str, name: str, *, final: bool = True, examples: bool = True) -> None:
-        self._model, self._vocabulary, self._name = model, vocabulary, name
-        self._final, self._examples = final, examples
-        self._graph_calls = CALL_SETS[name]
-        self._tools = dict(tools_of(vocabulary)) if name != "react-rwr" else {}
+    def __init__(self, context: MethodContext, name: str) -> None:
+        self._context, self._name, self._graph_calls = context, name, CALL_SETS[name]
+        self._tools = dict(tools_of(context.vocabulary)) if name != "react-rwr" else {}
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
-        return texts.ask_in_text(self._model, texts.chat(self._system(memory), memory, TURNS), self._read)
+        return texts.ask_in_text(self._context.model, texts.chat(self._system(memory), memory, TURNS), self._read)
 
     def _system(self, memory: Memory) -> str:
         text = PROMPTS["react"].format(
-            environment=texts.environment_explanation(self._vocabulary),
+            environment=texts.environment_explanation(self._context.vocabulary),
             actions=memory.actions,
             calls=self._annotations(),
             solution=texts.SOLUTION_FORM,
             form=texts.STEP_FORM.format(example=self._example),
         )
-        examples = texts.worked_examples(self._name, self._vocabulary, memory.instruction) if self._examples else ""
-        return "\n\n".join(filter(None, (text, examples)))
+        return "\n\n".join(filter(None, (text, texts.shown_examples(self._name, self._context, memory))))
 
     @property
     def _example(self) -> str:
@@ -72,7 +68,9 @@ class React:
     def _read(self, text: str) -> Decision:
         step = texts.parse_step(text, self._example)
         if step.name == FINISH:
-            return texts.parse_solution(step.written, self._vocabulary, reason=step.thought, final=self._final)
+            return texts.parse_solution(
+                step.written, self._context.vocabulary, reason=step.thought, final=self._context.final
+            )
         texts.check_known_call(step.name, (*self._graph_calls, *self._tools, FINISH))
         if step.name in self._tools:
             return CallTool(step.name, texts.parse_arguments(step, self._tools[step.name].arguments), step.thought)
@@ -103,13 +101,11 @@ _CALL: Final = re.compile(r"([A-Za-z_]\w*)\s*\((.*)\)\.?")
 
 
 class ReactAlfworld:
-    """Method that asks `model` for a thought or an action; `places` returns the names of the rooms."""
+    """Method that asks for a thought or an action."""
 
-    def __init__(
-        self, model: Model, vocabulary: str, places: Callable[[], tuple[str, ...]], *, examples: bool = True
-    ) -> None:
-        self._model, self._vocabulary, self._places, self._examples = model, vocabulary, places, examples
-        chosen = vocabulary_named(vocabulary)
+    def __init__(self, context: MethodContext) -> None:
+        self._context = context
+        chosen = vocabulary_named(context.vocabulary)
         self._approach = chosen.words.approach
         left_out = {DONE, *([self._approach.look] if self._approach else [])}
         known = (*chosen.operators, *chosen.macros)
@@ -118,22 +114,21 @@ class ReactAlfworld:
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next action and its tokens. Raises ReplyRejected after three unusable replies."""
         reason = _last_thought(memory)
-        return texts.ask_in_text(self._model, self._prompt(memory), lambda text: self._read(text, reason))
+        return texts.ask_in_text(self._context.model, self._prompt(memory), lambda text: self._read(text, reason))
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
         text = PROMPTS["react_alfworld"].format(
-            environment=texts.environment_explanation(self._vocabulary),
+            environment=texts.environment_explanation(self._context.vocabulary),
             actions=self._annotations(),
             form=PROMPTS["react_alfworld_form"].format(example=self._example),
         )
-        example = texts.worked_examples(NAME, self._vocabulary, memory.instruction) if self._examples else ""
         # The first view only: later observations are in the history.
         opening = f"{memory.opening}\nYour task is to: {memory.instruction}"
         forms = (
             texts.TurnForm(Act, self._written, self._turn_feedback),
             texts.TurnForm(Think, lambda it: f"> think: {it.thought}"),
         )
-        system = "\n\n".join(filter(None, (text, example)))
+        system = "\n\n".join(filter(None, (text, texts.shown_examples(NAME, self._context, memory))))
         return Message("system", system), Message("user", opening), *texts.turn_messages(memory.turns, forms)
 
     @property
@@ -158,13 +153,13 @@ class ReactAlfworld:
         if name == DONE:
             return Done(reason)
         approach = self._approach
-        if approach and name in approach.go and written.strip("\"'") not in self._places():
+        if approach and name in approach.go and written.strip("\"'") not in self._context.occurring().places:
             return Act(f"{approach.look}({written})", reason)
         return Act(f"{name}({written})", reason)
 
     def _annotations(self) -> str:
         """Return the annotations of the actions, without the revealing action."""
-        lines = texts.functions(self._vocabulary, "whole")
+        lines = texts.functions(self._context.vocabulary, "whole")
         if self._approach is None:
             return lines
         offered = [line for line in lines.splitlines() if not line.startswith(f"{self._approach.look}(")]

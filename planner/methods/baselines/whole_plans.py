@@ -14,22 +14,20 @@ the plan is executed, which shows the actions that are refused.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import BaseModel
 
 from scenecypher.chat.clean import clean_reply
-from scenecypher.chat.model import SEED, Message, Model, Request, Usage, ask_until
+from scenecypher.chat.model import SEED, Message, Request, Usage, ask_until
 from scenecypher.chat.structured_reply import ask_for
 from scenecypher.errors import InputError
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.methods.baselines import pddl_problems as pddl
 from scenecypher.planner.prompts.texts import domain_text, examples, functions, prompts_beside
-from scenecypher.planner.sessions.method import Decision, GiveUp, Memory, Solve
+from scenecypher.planner.sessions.method import Decision, GiveUp, Memory, MethodContext, Solve
 from scenecypher.planner.symbolic.engine import LAMA, TimeLimit, solve
-from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S
 from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
 PROMPTS: Final = prompts_beside(__name__)
@@ -43,38 +41,28 @@ class PlanReply(BaseModel, extra="forbid", title="Reply"):
 
 @dataclass(frozen=True, slots=True)
 class LlmAsP:
-    """Method that asks `model` once for a plan."""
+    """Method that asks once for a plan."""
 
-    model: Model
-    vocabulary: str
-    examples: bool = True
+    context: MethodContext
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the whole plan. Raises ReplyRejected after three unusable replies."""
-        system = PROMPTS["llm_as_p"].format(functions=functions(self.vocabulary, "whole"))
-        example: dict[str, Any] = (examples("problems", self.vocabulary) if self.examples else {}) or {}
+        system = PROMPTS["llm_as_p"].format(functions=functions(self.context.vocabulary, "whole"))
+        example = _example(self.context)
         shown = json.dumps({"plan": example["plan"]}, ensure_ascii=False) if example else ""
-        reply, usage = ask_for(self.model, _prompt(system, memory, "plan", example, shown), PlanReply)
+        reply, usage = ask_for(self.context.model, _prompt(system, memory, "plan", example, shown), PlanReply)
         return Solve(tuple(reply.plan)), usage
 
 
 class LlmPlusP:
-    """Method that asks `model` for a problem, planned in `timeout_s()` seconds. Raises InputError without a domain."""
+    """Method that asks for a problem, which an engine plans for. Raises InputError without a domain."""
 
-    def __init__(
-        self,
-        model: Model,
-        vocabulary: str,
-        *,
-        timeout_s: Callable[[], float] = lambda: PLAN_TIMEOUT_S,
-        examples: bool = True,
-    ) -> None:
-        self._model, self._vocabulary, self._timeout_s, self._examples = model, vocabulary, timeout_s, examples
-        problems = vocabulary_named(vocabulary).problems
+    def __init__(self, context: MethodContext) -> None:
+        problems = vocabulary_named(context.vocabulary).problems
         if problems is None:
-            raise InputError(f"llm+p has no domain for the vocabulary {vocabulary!r}; choose another method")
-        self._problems = problems
-        self._domain = pddl.read_domain(domain_text(vocabulary))
+            raise InputError(f"llm+p has no domain for the vocabulary {context.vocabulary!r}; choose another method")
+        self._context, self._problems = context, problems
+        self._domain = pddl.read_domain(domain_text(context.vocabulary))
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the plan, or the problem's mistakes. Raises ReplyRejected after three replies that are no PDDL."""
@@ -83,7 +71,7 @@ class LlmPlusP:
         warnings = "; ".join(map(str, mistakes))
         if not pddl.is_parsed(problem, self._domain):
             return GiveUp(warnings), usage
-        seconds = self._timeout_s()
+        seconds = self._context.timeout_s()
         limit = TimeLimit(seconds, clock_s=seconds)
         planned = solve(self._domain.text, pddl.parsed(problem, self._domain).text(self._domain), limit, search=LAMA)
         if planned.status != "solved":
@@ -98,10 +86,17 @@ class LlmPlusP:
 
     def _ask_problem(self, memory: Memory) -> tuple[pddl.PddlProblem, Usage]:
         """Ask for the problem, again after each reply that is no PDDL problem."""
-        example: dict[str, Any] = (examples("problems", self._vocabulary) if self._examples else {}) or {}
+        example = _example(self._context)
         system, shown = PROMPTS["llm_p"].format(domain=self._domain.text), example.get("pddl", "")
         request = Request(_prompt(system, memory, "problem", example, shown), seed=SEED)
-        return ask_until(self._model, request, lambda it: pddl.read_problem(clean_reply(it.text)), complaint="{}")
+        return ask_until(
+            self._context.model, request, lambda it: pddl.read_problem(clean_reply(it.text)), complaint="{}"
+        )
+
+
+def _example(context: MethodContext) -> dict[str, Any]:
+    """Return the worked example of a vocabulary; empty without one."""
+    return (examples("problems", context.vocabulary) if context.examples else {}) or {}
 
 
 def _prompt(system: str, memory: Memory, what: str, example: dict[str, Any], shown: str) -> tuple[Message, Message]:

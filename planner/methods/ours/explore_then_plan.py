@@ -10,7 +10,7 @@ the task before acting of TaskGround (arXiv 2605.18109).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from pydantic import BaseModel
@@ -18,7 +18,6 @@ from pydantic import BaseModel
 import scenecypher.db.condition as c
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.chat.structured_reply import ask_for
-from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.text import ActionCall, parse_action
@@ -27,14 +26,17 @@ from scenecypher.planner.methods.ours.belief_search import Belief
 from scenecypher.planner.methods.ours.goal_then_plan import GoalAsker, StatedGoal, stated_goal, told_end
 from scenecypher.planner.methods.ours.symbolic import MAX_PLANS, too_long
 from scenecypher.planner.prompts.texts import prompts_beside
-from scenecypher.planner.sessions.method import Act, Decision, Done, GiveUp, Memory
+from scenecypher.planner.sessions.method import Ablation, Act, Decision, Done, GiveUp, Memory, MethodContext
 from scenecypher.planner.symbolic.parts import sought_for
-from scenecypher.planner.symbolic.plan import PlanResult
 from scenecypher.planner.symbolic.states import order_by_rooms
 from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS
+from scenecypher.planner.worlds.usual_places import usual_places
 
 PROMPTS: Final = prompts_beside(__name__)
+USUAL_PLACES: Final = Ablation(
+    "usual-places", "the data sets' scenes say where things usually are, instead of the model"
+)
 
 
 class PlacesForm(BaseModel, extra="forbid"):
@@ -44,19 +46,11 @@ class PlacesForm(BaseModel, extra="forbid"):
 
 
 class ExploreThenPlan:
-    """Method that asks for the goal, looks for what it needs, and plans; `ranker` (None: statistics) ranks places."""
+    """Method that asks for the goal, looks for what it needs, and plans; its model or statistics rank places."""
 
-    def __init__(
-        self,
-        asker: GoalAsker,
-        plan_goal: Callable[[c.Condition], PlanResult],
-        read_all: Callable[[], SceneGraph],
-        *,
-        max_steps: int,
-        ranker: Model | None = None,
-    ) -> None:
-        self._asker, self._plan_goal, self._read_all, self._ranker = asker, plan_goal, read_all, ranker
-        self._vocabulary, self._max_steps = asker.vocabulary, max_steps
+    def __init__(self, context: MethodContext) -> None:
+        self._context, self._asker = context, GoalAsker(context, frozenset(usual_places()))
+        self._vocabulary = context.vocabulary
         self._remaining: list[ActionCall] = []
         self._plans = 0
         self._ranks: dict[tuple[str, ...], Sequence[str]] = {}
@@ -66,7 +60,7 @@ class ExploreThenPlan:
         stated = stated_goal(memory)
         if stated is None:
             return self._asker.ask(memory)
-        belief = Belief(self._read_all(), self._vocabulary, _looked(memory, self._vocabulary))
+        belief = Belief(self._context.read_all(), self._vocabulary, _looked(memory, self._vocabulary))
         missing = lost_classes(stated.goal, belief.graph, self._vocabulary)
         if missing:
             return self._search(missing, belief, memory)
@@ -90,12 +84,12 @@ class ExploreThenPlan:
         if self._plans == MAX_PLANS:
             return GiveUp(f"{MAX_PLANS} plans did not lead to the goal")
         self._plans += 1
-        planned = self._plan_goal(goal)
+        planned = self._context.plan_goal(goal)
         self._remaining = [*(planned.plan or ())]
         state = belief.state_of(goal, self._remaining)
         if state is not None:
             self._remaining = [*order_by_rooms(self._remaining, goal, state, self._vocabulary)]
-        return too_long(self._remaining, memory, self._max_steps) if self._remaining else GiveUp(planned.why)
+        return too_long(self._remaining, memory, self._context.max_steps) if self._remaining else GiveUp(planned.why)
 
     def _still_works(self, belief: Belief, goal: c.Condition) -> bool:
         """Check if the rest of the plan leads to the goal from what is believed now."""
@@ -116,8 +110,8 @@ class ExploreThenPlan:
         """Return the next action towards a look for the classes `missing`."""
         places, usage = [it for it in belief.places if it not in belief.looked], Usage()
         key = tuple(missing)
-        if self._ranker is not None and key not in self._ranks:
-            self._ranks[key], usage = _ranked(self._ranker, missing, belief, memory.instruction)
+        if USUAL_PLACES not in self._context.ablations and key not in self._ranks:
+            self._ranks[key], usage = _ranked(self._context.model, missing, belief, memory.instruction)
         weights = belief.weights(missing, places, self._ranks.get(key, ()))
         for place in belief.in_order_of_search(weights):
             way = belief.way_to_look(place)

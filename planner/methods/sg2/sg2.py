@@ -22,11 +22,11 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
-from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.chat.model import Message, Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
 from scenecypher.planner.prompts import texts
-from scenecypher.planner.sessions.method import Ask, CallTool, Decision, Memory, SceneAccess, Solve
+from scenecypher.planner.sessions.method import Ask, CallTool, Decision, Memory, MethodContext, SceneAccess, Solve
 from scenecypher.planner.sessions.tools import TOOL_CALLER, tools_of, tools_text
 from scenecypher.retriever.graph_api import CALL_SETS, CALLS, GraphApi, run_call
 from scenecypher.retriever.retrieval import Retrieval
@@ -59,37 +59,32 @@ TURNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Sg2:
-    """Method that asks the Task Planner's `model`; if not `final`, it is ``stepwise``."""
+    """Method that asks the Task Planner; if not `final`, it is ``stepwise``."""
 
-    model: Model
-    vocabulary: str
-    final: bool = True
-    examples: bool = True
-    at_once: bool = False
+    context: MethodContext
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
-        return texts.ask_in_text(self.model, texts.chat(self._system(memory), memory, TURNS), self._read)
+        return texts.ask_in_text(self.context.model, texts.chat(self._system(memory), memory, TURNS), self._read)
 
     @property
     def _modes(self) -> tuple[str, ...]:
-        return ("query", "tool", "solution") if tools_of(self.vocabulary) else ("query", "solution")
+        return ("query", "tool", "solution") if tools_of(self.context.vocabulary) else ("query", "solution")
 
     def _system(self, memory: Memory) -> str:
         has_tools, modes = "tool" in self._modes, (PROMPTS[f"{mode}_mode"] for mode in self._modes)
         numbered = "\n".join(f"{number}. {mode}" for number, mode in enumerate(modes, 1))
         text = PROMPTS["system"].format(
             helper=", and a tool executor" if has_tools else "",
-            environment=texts.environment_explanation(self.vocabulary),
+            environment=texts.environment_explanation(self.context.vocabulary),
             schema=memory.schema,
             actions=memory.actions,
             count=len(self._modes),
-            modes=numbered + (PROMPTS["at_once"] if self.at_once else ""),
+            modes=numbered + (PROMPTS["at_once"] if self.context.at_once else ""),
             form=self._form,
         )
-        tools = f"The functions:\n{tools_text(self.vocabulary)}" if has_tools else ""
-        of = self.vocabulary, memory.instruction, memory.examples
-        return "\n\n".join(filter(None, (text, tools, texts.worked_examples("sg2", *of) if self.examples else "")))
+        tools = f"The functions:\n{tools_text(self.context.vocabulary)}" if has_tools else ""
+        return "\n\n".join(filter(None, (text, tools, texts.shown_examples("sg2", self.context, memory))))
 
     @property
     def _form(self) -> str:
@@ -103,7 +98,7 @@ class Sg2:
         """Parse a reply. Raises ReplyRejected if a part is missing or the mode is unknown."""
         said = texts.required_section(text, "mode", self._form).upper().strip(" *.`")
         mode = said.replace("TOOL-CALL", "TOOL").replace("TOOL CALL", "TOOL")
-        if mode == "TOOL" and not tools_of(self.vocabulary):
+        if mode == "TOOL" and not tools_of(self.context.vocabulary):
             raise ReplyRejected("there are no tools in this environment; choose QUERY or SOLUTION")
         reason, content = (texts.required_section(text, name, self._form) for name in ("explanation", "content"))
         match mode:
@@ -112,7 +107,7 @@ class Sg2:
             case "TOOL":
                 return CallTool(TOOL_CALLER, {"message": content}, reason)
             case "SOLUTION":
-                return texts.parse_solution(content, self.vocabulary, reason=reason, final=self.final)
+                return texts.parse_solution(content, self.context.vocabulary, reason=reason, final=self.context.final)
         raise ReplyRejected(f"its mode is {mode[:40]!r}; reply in this form:\n{self._form}")
 
 

@@ -26,11 +26,21 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from scenecypher.chat.clean import clean_cypher
-from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.chat.model import Message, Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
 from scenecypher.planner.prompts import texts
-from scenecypher.planner.sessions.method import Ask, CallTool, Decision, GiveUp, Memory, SceneAccess, Solve, Turn
+from scenecypher.planner.sessions.method import (
+    Ask,
+    CallTool,
+    Decision,
+    GiveUp,
+    Memory,
+    MethodContext,
+    SceneAccess,
+    Solve,
+    Turn,
+)
 from scenecypher.planner.sessions.tools import PROGRAM, PYTHON, has_failed, tools_text
 from scenecypher.retriever.retrieval import ROWS_SHOWN, Retrieval, rows_text
 from scenecypher.retriever.schema_text import schema_text
@@ -73,35 +83,34 @@ def _fenced(call: CallTool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SgRwr:
-    """Method that asks the Reasoner's `model`; without `code` it is RwR-Text. If not `final`, it is stepwise."""
+    """Method that asks the Reasoner; without `code` it is RwR-Text. If not `final`, it is stepwise."""
 
-    model: Model
-    vocabulary: str
+    context: MethodContext
     shots: Shots = ""
     code: bool = True
-    final: bool = True
-    at_once: bool = False
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next decision and tokens. Raises ReplyRejected after three unusable replies, and InputError."""
-        decision, usage = texts.ask_in_text(self.model, texts.chat(self._system(memory), memory, TURNS), self._read)
+        decision, usage = texts.ask_in_text(
+            self.context.model, texts.chat(self._system(memory), memory, TURNS), self._read
+        )
         if isinstance(decision, str):
             return self._translate(decision, memory, spent=usage)
         return decision, usage
 
     def _system(self, memory: Memory) -> str:
         forms = ("query_form", "code_form", "summary_form") if self.code else ("query_form", "text_form")
-        tools = tools_text(self.vocabulary) if self.code else ""
+        tools = tools_text(self.context.vocabulary) if self.code else ""
         coding = PROMPTS["coding"] + (PROMPTS["using"] if tools else "") if self.code else PROMPTS["thinking"]
         text = PROMPTS["system"].format(
-            environment=texts.environment_explanation(self.vocabulary),
+            environment=texts.environment_explanation(self.context.vocabulary),
             schema=memory.schema,
             actions=memory.actions,
             coding=coding,
-            asking=PROMPTS["at_once" if self.at_once else "step_by_step"],
+            asking=PROMPTS["at_once" if self.context.at_once else "step_by_step"],
             forms="\n".join(PROMPTS[form] for form in forms),
         )
-        of = self.vocabulary, memory.instruction, memory.examples
+        of = self.context.vocabulary, memory.instruction, memory.examples
         examples = texts.required_examples("tasks", *of) if self.shots else ""
         method = texts.required_examples("algorithm", *of) if self.shots == "alg" else ""
         return "\n\n".join(filter(None, (text, tools and f"The functions:\n{tools}", method, examples)))
@@ -124,15 +133,17 @@ class SgRwr:
         text = parts.get("actions") or parts.get("answer")
         if not text:
             raise ReplyRejected(f"{TERMINATE} stands there without [Actions] or [Answer]; give the whole solution")
-        return texts.parse_solution(text, self.vocabulary, reason=parts.get("summary", ""), final=self.final)
+        return texts.parse_solution(
+            text, self.context.vocabulary, reason=parts.get("summary", ""), final=self.context.final
+        )
 
     def _translate(self, plan: str, memory: Memory, *, spent: Usage) -> tuple[Decision, Usage]:
         """Translate a plan in words into actions, like RwR-Text's action translator (4.2)."""
         system = PROMPTS["translator"].format(actions=memory.actions, form=texts.SOLUTION_FORM)
         return texts.ask_in_text(
-            self.model,
+            self.context.model,
             (Message("system", system), Message("user", f"The plan:\n{plan}")),
-            lambda text: texts.parse_solution(text, self.vocabulary, reason=plan, final=self.final),
+            lambda text: texts.parse_solution(text, self.context.vocabulary, reason=plan, final=self.context.final),
             spent=spent,
         )
 
@@ -203,11 +214,9 @@ def _read_retrieval(text: str) -> tuple[str, bool]:
 
 @dataclass(frozen=True, slots=True)
 class SingleCoder:
-    """Method that asks `model` for a program and parses its output."""
+    """Method that asks for a program and parses its output."""
 
-    model: Model
-    vocabulary: str
-    final: bool = True
+    context: MethodContext
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the program, then its output as the solution. Raises ReplyRejected after three unusable replies."""
@@ -217,13 +226,13 @@ class SingleCoder:
         if sum(isinstance(turn.decision, CallTool) for turn in memory.turns) >= MAX_PROGRAMS:
             return GiveUp(f"{MAX_PROGRAMS} programs gave no solution"), Usage()
         system = PROMPTS["single_coder"].format(
-            environment=texts.environment_explanation(self.vocabulary),
+            environment=texts.environment_explanation(self.context.vocabulary),
             schema=memory.schema,
             actions=memory.actions,
-            tools=tools_text(self.vocabulary, query=True),
+            tools=tools_text(self.context.vocabulary, query=True),
             form=texts.SOLUTION_FORM,
         )
-        return texts.ask_in_text(self.model, texts.chat(system, memory, PROGRAM_TURNS), _read_program)
+        return texts.ask_in_text(self.context.model, texts.chat(system, memory, PROGRAM_TURNS), _read_program)
 
     def _solution(self, memory: Memory) -> Decision | None:
         last = memory.turns[-1] if memory.turns else None
@@ -231,7 +240,9 @@ class SingleCoder:
             return None
         try:
             line = last.feedback.strip().splitlines()[-1]
-            return texts.parse_solution(line, self.vocabulary, reason=last.decision.reason, final=self.final)
+            return texts.parse_solution(
+                line, self.context.vocabulary, reason=last.decision.reason, final=self.context.final
+            )
         except ReplyRejected:
             return None
 
