@@ -13,7 +13,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from string import Template
 from typing import Final, TypeAlias
+
+from pydantic import BaseModel
 
 import scenecypher.planner.methods.ours.asking_back as back
 from scenecypher.chat.model import Message, Model, Reply, Request, Usage
@@ -23,15 +26,36 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.errors import InputError, ReplyRejected, SceneCypherError, UnknownReference
 from scenecypher.planner.actions.ruled import AskBack
-from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples
 from scenecypher.planner.methods.ours.symbolic import Symbolic
 from scenecypher.planner.prompts.terms import as_lines, class_lists, colors, states_given
 from scenecypher.planner.sessions.goal_text import goal_text
-from scenecypher.planner.sessions.goal_words import GoalParser
+from scenecypher.planner.sessions.goal_words import WORDS, GoalParser
 from scenecypher.planner.sessions.method import Decision, Done, GiveUp, Memory, MethodContext, Think
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanResult
 from scenecypher.planner.vocabularies.vocabulary import operators_of
+from scenecypher.retriever.library import told, words_for
+
+
+class GoalForm(BaseModel, extra="forbid"):
+    """What the model answers: parts of a goal, none where nothing is to be done, or that it is impossible."""
+
+    reason: str
+    impossible: bool
+    goal: list[str]
+
+
+def goal_examples(occurring: Enumerations) -> Iterator[tuple[str, str]]:
+    """Yield worked examples in words of a scene: an instruction, and the form that states its goal, as JSON."""
+    words, has_doors = dict(words_for(occurring)), dict(occurring.kinds).get("Door", 0) > 0
+    words |= {use.name: str(use.values[0]) for use in occurring.properties if use.name == "color" and use.values}
+    for said, goal in WORDS["worked"]["home"] if "asset" in words else WORDS["worked"]["grid"] if has_doors else ():
+        try:
+            found = told(said, words), Template(goal).substitute(words).split("; ")
+        except KeyError:
+            continue
+        yield found[0], GoalForm(reason="as it is asked", impossible=False, goal=found[1]).model_dump_json()
+
 
 GOAL_PREFIX: Final = "the goal: "
 """Prefix of the thought that states the goal; in logs of earlier versions the goal's document follows it."""

@@ -16,7 +16,7 @@ from scenecypher.db.graph.scene import Point, Properties, Relation, SceneGraph
 from scenecypher.planner.actions.execution import Infeasible, bind_choices, repair_call, simulate
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.methods.baselines.pddl_problems import find_mistakes, read_domain, read_problem
+from scenecypher.planner.methods.baselines.whole_plans import find_mistakes, read_domain, read_problem
 from scenecypher.planner.methods.lookplangraph.lookplangraph import LookPlanGraphReply, action_call
 from scenecypher.planner.prompts.layout import SceneLayout
 from scenecypher.planner.prompts.texts import domain_text, examples

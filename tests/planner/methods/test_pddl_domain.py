@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from scenecypher.planner.methods.baselines.pddl_problems import parse_expression
+from scenecypher.planner.methods.baselines.whole_plans import parse_expression
 from scenecypher.planner.prompts.domains.making import MENDED, PAPERS, action_pddl, domain_pddl
 from scenecypher.planner.prompts.texts import domain_text
 from scenecypher.planner.vocabularies.grasif.operators import OPERATORS
