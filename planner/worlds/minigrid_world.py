@@ -11,8 +11,8 @@ from scenecypher.errors import UnknownReference
 from scenecypher.importers.babyai import level_instance
 from scenecypher.planner.actions.text import ActionIds, parse_action
 from scenecypher.planner.perception import grid_view
-from scenecypher.planner.perception.body import Body
 from scenecypher.planner.perception.observation import Observation
+from scenecypher.planner.perception.truth import Body
 from scenecypher.planner.worlds.minigrid import Executor
 
 DIRECTIONS: Final = 4

@@ -16,8 +16,8 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import DatabaseUnavailable, InputError
-from scenecypher.planner.perception.body import Body
 from scenecypher.planner.perception.observation import Observation
+from scenecypher.planner.perception.truth import Body
 from scenecypher.planner.sessions.budget import Budget
 from scenecypher.planner.sessions.events import Event, Finished, Remembered, event_document
 from scenecypher.planner.sessions.method import Act, Decision, Done, Memory, Recipe, Solve, Think
