@@ -16,7 +16,7 @@ from scenecypher.importers.datasets import DATASETS, dataset, task
 from scenecypher.planner.methods import OURS, recipe_named
 from scenecypher.planner.methods.matrix import matrix_cell
 from scenecypher.planner.prompts.texts import functions
-from scenecypher.planner.vocabularies.household.operators import OPERATORS
+from scenecypher.planner.vocabularies.household import OPERATORS
 
 DATASET = """
 from scenecypher.db.condition import Id, Related

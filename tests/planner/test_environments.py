@@ -131,7 +131,7 @@ def test_a_person_acts_and_takes_the_pictures(store: SceneStore, tmp_path: Path)
     picture = tmp_path / "table.png"
     picture.write_bytes(table(["red ball"] * 2).data)
     person = Person(["", str(tmp_path / "none.png"), f"'{picture}'", "it is screwed down", ""])
-    reader = GridReader(places=False, at="table-1")
+    reader = GridReader(at="table-1")
     with ScriptedModel(reader) as server, OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model:
         world = HumanEnvironment(person, model=model, known=known_node_reader(lambda: prior, vocabulary="grasif"))
         robot = believer(store, prior, world, "grasif")

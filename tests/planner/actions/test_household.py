@@ -22,8 +22,8 @@ from scenecypher.planner.prompts.layout import SceneLayout
 from scenecypher.planner.prompts.texts import domain_text, examples
 from scenecypher.planner.symbolic.engine import LAMA, TimeLimit, solve
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan
+from scenecypher.planner.vocabularies.household import CONTAINMENT, OPERATORS
 from scenecypher.planner.vocabularies.household import VOCABULARY as HOUSEHOLD
-from scenecypher.planner.vocabularies.household.operators import CONTAINMENT, OPERATORS
 from tests.planner.actions.household_worlds import ROBOT, ROOMLESS, SILENT, TWICE, node
 from tests.planner.actions.worlds import edited
 from tests.sampling import FULL
