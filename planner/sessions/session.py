@@ -139,7 +139,8 @@ class Session:
         try:
             decision, usage = (self._interrupted.decision, Usage()) if self._interrupted else self.method.decide(memory)
         except ReplyRejected as rejected:
-            result = yield from reporting.unreadable_reply(rejected, spent)
+            yield e.Refused(spent.steps, "", "reply", (str(rejected),))
+            result = reporting.refusal_result(rejected, spent)
         else:
             result = yield from self._execute(decision, replace(spent, usage=spent.usage + usage))
         spent, document = (
@@ -265,7 +266,8 @@ class Session:
         if refused:
             reason = f"{refused} of {len(decision.actions)} actions could not be carried out"
             return replace(result, ending=("infeasible", reason))
-        return replace(result, ending=("done", reporting.done_text(result.done)))
+        done = f"carried out: {', '.join(result.done)}" if result.done else "there was nothing to carry out"
+        return replace(result, ending=("done", done))
 
 
 def _outcome(decision: m.Done | m.GiveUp) -> e.Outcome:

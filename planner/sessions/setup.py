@@ -100,11 +100,6 @@ class SessionSetting:
     answer: Answer | None = None
     asking: AskingBack | None = None
 
-    @property
-    def begun_at(self) -> int:
-        """The scene's version at which the session began."""
-        return self.scene.version if self.since is None else self.since
-
 
 @dataclass(frozen=True, slots=True)
 class PreparedSession:
@@ -242,7 +237,8 @@ def _judge(setting: SessionSetting, stated: Condition | None) -> tuple[GoalState
         duties = [f"still to do: {it.words}" for it in open_duties(rules_of(now.info.declared), now.graph)]
         if goal is None and not setting.required_actions:
             return "unknown", (*duties,)
-        found = judge(setting.store, setting.scene, wanted, setting.required_actions, after=setting.begun_at)
+        begun_at = setting.scene.version if setting.since is None else setting.since
+        found = judge(setting.store, setting.scene, wanted, setting.required_actions, after=begun_at)
     except SceneReplaced:
         return "unknown", ()
     return ("met", (*duties,)) if found.met else ("not met", (*found.unmet, *duties))

@@ -77,7 +77,7 @@ class LlmPlusP:
         planned = solve(self._domain.text, parsed(problem, self._domain).text(self._domain), limit, search=LAMA)
         if planned.status != "solved":
             return GiveUp("; ".join(filter(None, (planned.why, warnings)))), usage
-        names = {name.lower(): name for name in node_names(memory.view)}
+        names = {node["name"].lower(): node["name"] for group in _node_groups(memory.view) for node in group}
         places = self._problems.argument_places
         actions = [
             ActionCall(name, tuple(names.get(arguments[place], arguments[place]) for place in places[name]))
@@ -262,11 +262,6 @@ def _node_groups(view: str) -> Iterator[list[dict[str, Any]]]:
     yield from (nodes.get(name, []) for name in ("rooms", "asset", "objects", "doors"))
     if "agent" in nodes:
         yield [nodes["agent"]]
-
-
-def node_names(view: str) -> list[str]:
-    """Return the names of all nodes in the graph's document."""
-    return [node["name"] for group in _node_groups(view) for node in group]
 
 
 def _misaligned(problem: PddlProblem, domain: PddlDomain) -> Iterator[str]:

@@ -24,7 +24,7 @@ from scenecypher.chat.structured_reply import ask_for
 from scenecypher.db.condition import Condition, condition_document, condition_from_document, explain
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.enumerations import Enumerations
-from scenecypher.errors import InputError, ReplyRejected, SceneCypherError, UnknownReference
+from scenecypher.errors import InputError, ReplyRejected, UnknownReference
 from scenecypher.planner.actions.ruled import AskBack
 from scenecypher.planner.methods.ours.symbolic import Symbolic
 from scenecypher.planner.prompts.terms import as_lines, class_lists, colors, states_given
@@ -200,14 +200,13 @@ class GoalAsker:
 
         Raises ReplyRejected after three unusable ones.
         """
-        occurring, counting = self.context.occurring(), _CountingModel(self.context.model)
+        given = self.context
+        occurring, counting = given.occurring(), _CountingModel(given.model)
         answers = (f"A person was asked: {it.question} The answer: {answer}." for it, answer in back.asked(memory))
         types = tuple(pattern.type for pattern in occurring.patterns)
-        parser = GoalParser(
-            self.context.read_all(), self.context.vocabulary, types, self.context.events, elsewhere=self.elsewhere
-        )
+        parser = GoalParser(given.read_all(), given.vocabulary, types, given.events, elsewhere=self.elsewhere)
         messages = [
-            Message("system", _system(occurring, states_given(operators_of(self.context.vocabulary)), memory.schema)),
+            Message("system", _system(occurring, states_given(operators_of(given.vocabulary)), memory.schema)),
             Message("user", "\n".join((f"Instruction: {memory.instruction}", *answers))),
         ]
         first: _Stated | None = None
@@ -217,7 +216,7 @@ class GoalAsker:
                 form = counting.form(messages)
                 stated = self._stated(form, parser, memory)
             except (UnknownReference, InputError) as error:
-                mistake = self._explained(error)
+                mistake = str(given.meaning.explained(error) if isinstance(error, UnknownReference) else error)
                 said = f"That goal can't be used: {mistake}. State the whole goal again."
             except ReplyRejected:
                 if first is None:
@@ -250,9 +249,6 @@ class GoalAsker:
             raise
         matches, is_notable = back.match_words(goal, parser.graph, self.context.vocabulary)
         return StatedGoal(goal, matches if is_notable else "")
-
-    def _explained(self, error: SceneCypherError) -> str:
-        return str(self.context.meaning.explained(error) if isinstance(error, UnknownReference) else error)
 
     def _doubts(self, stated: _Stated, parser: GoalParser, occurring: Enumerations, memory: Memory) -> str:
         """Return what the model is asked about its goal: what it matches, or why nothing can bring it about; or "".

@@ -141,27 +141,18 @@ CLEAR_DOOR: Final = op.Requirement(
 
 
 def with_obstacles(operators: Operators, graph: SceneGraph) -> tuple[Operators, SceneGraph]:
-    """Return the operators with MiniGrid's requirements about obstacles, and the graph with its obstacles."""
-    return _operators_with_obstacles(operators), _graph_with_obstacles(graph)
-
-
-def _graph_with_obstacles(graph: SceneGraph) -> SceneGraph:
-    """Return the graph with BLOCKS relations for the items before its doors, as far as cells are known."""
-    doors = graph.by_kind.get("Door", ())
-    items = graph.by_kind.get("Object", ())
+    """Return the operators with MiniGrid's requirements about obstacles, and the graph with these as far as known."""
+    doors, items = graph.by_kind.get("Door", ()), graph.by_kind.get("Object", ())
     obstacles = {Relation(item, BLOCKS, door) for door in doors for item in items if _adjacent(graph, item, door)}
-    return SceneGraph.of(graph.nodes.values(), graph.relations | obstacles)
-
-
-def _operators_with_obstacles(operators: Operators) -> Operators:
-    clearing = {name: _with_clearing(operators[name]) for name in ("pickup", "remove")}
-    opened = replace(operators["open"], requires=(*operators["open"].requires, CLEAR_PATH, CLEAR_DOOR))
-    return {**clearing, "open": opened}
-
-
-def _with_clearing(operator: op.Operator) -> op.Operator:
-    effects = (*operator.effects, op.Unrelate("x", (BLOCKS,)))
-    return replace(operator, requires=(*operator.requires, CLEAR_PATH), effects=effects)
+    opening, clearing = operators["open"], (operators["pickup"], operators["remove"])
+    kept = op.by_name(
+        *(
+            replace(it, requires=(*it.requires, CLEAR_PATH), effects=(*it.effects, op.Unrelate("x", (BLOCKS,))))
+            for it in clearing
+        ),
+        replace(opening, requires=(*opening.requires, CLEAR_PATH, CLEAR_DOOR)),
+    )
+    return kept, SceneGraph.of(graph.nodes.values(), graph.relations | obstacles)
 
 
 def _adjacent(graph: SceneGraph, one: str, other: str) -> bool:
