@@ -143,10 +143,8 @@ class Session:
             result = reporting.refusal_result(rejected, spent)
         else:
             result = yield from self._execute(decision, replace(spent, usage=spent.usage + usage))
-        spent, document = (
-            replace(result.spent, seeing=self.image_meter.usage),
-            None if decision is None else m.decision_document(decision),
-        )
+        spent = replace(result.spent, seeing=self.image_meter.usage)
+        document = None if decision is None else m.decision_document(decision)
         cost = spent.usage - before.usage
         remembered = result.feedback, result.done, result.refused
         first_view = "" if opening else memory.opening

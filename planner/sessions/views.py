@@ -53,8 +53,10 @@ def make_view(
             return lambda _: "\n".join(map(agent_words, access.reader.enumerator.of(access.scene).agents)), {}
         case "memory":
             return MemoryView(access, recipe, instruction).text, {}
+        case "full" if recipe.form == "lines":
+            return lambda _: graph_text(access.reader)[0], {}
         case "full":
-            return lambda memory: _full_graph(memory, access, form=recipe.form), {}
+            return lambda it: _graph_text(access.store.now(access.scene).graph, it, access, form=recipe.form), {}
         case "collapsed":
             rooms = CollapsedView(access)
             return rooms.text, {EXPAND: rooms.expand, CONTRACT: rooms.contract}
@@ -194,12 +196,6 @@ def _surrounding_graph(
     through_doors = vocabulary_named(access.scene.vocabulary).looking.whole_rooms
     now = access.store.now(access.scene).graph
     return surroundings(now, touched=touched, classes=classes, priors=priors, through_doors=through_doors)
-
-
-def _full_graph(memory: Memory, access: SceneAccess, *, form: ViewForm) -> str:
-    if form == "lines":
-        return graph_text(access.reader)[0]
-    return _graph_text(access.store.now(access.scene).graph, memory, access, form=form)
 
 
 def _graph_text(graph: SceneGraph, memory: Memory, access: SceneAccess, *, form: ViewForm) -> str:

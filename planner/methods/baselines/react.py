@@ -175,11 +175,9 @@ class ReactAlfworld:
         """Return the feedback in ALFWorld's words; a revealing action appears as a walk."""
         if not turn.refused:
             return turn.feedback
-        why = (
-            turn.feedback.replace(f"{self._approach.look}(", f"{self._approach.go[0]}(")
-            if self._approach
-            else turn.feedback
-        )
+        why = turn.feedback
+        if self._approach:
+            why = why.replace(f"{self._approach.look}(", f"{self._approach.go[0]}(")
         return f"Nothing happens: {why}."
 
 

@@ -134,21 +134,9 @@ class SayPlanLite:
     def _search(self, memory: Memory) -> tuple[Decision, Usage]:
         parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
         parts += [f"The last command:\n{line}" for line in [*_turn_lines(memory.turns[-1:])]]
-        reply, usage = ask_for(
-            self._context.model,
-            _messages(
-                "\n".join(
-                    (
-                        PROMPTS["searcher"],
-                        PROMPTS["search"],
-                        PROMPTS["search_form"],
-                        PROMPTS["searched"] if self._context.examples else "",
-                    )
-                ).rstrip(),
-                parts,
-            ),
-            SearchReply,
-        )
+        told = ("searcher", "search", "search_form", *(["searched"] if self._context.examples else []))
+        system = "\n".join(PROMPTS[it] for it in told).rstrip()
+        reply, usage = ask_for(self._context.model, _messages(system, parts), SearchReply)
         if reply.command.command_name in {VERIFY, CONFIRM}:
             return CallTool(CONFIRM, {}, reply.reasoning), usage
         return _search_call(reply.command, reply.reasoning), usage

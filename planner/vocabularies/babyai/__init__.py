@@ -96,10 +96,7 @@ OPERATORS: Final = op.by_name(
         "walk to a door and open it; a locked one takes the key of its colour in the hand, where it stays",
         op.Requirement(c.HasAffordance("x", "can_open"), "{x} is no door", "affordance"),
         op.Requirement(c.HasState("x", "closed"), "{x} is open: there is nothing to open", "already"),
-        op.Requirement(
-            c.Or((c.Same("here", "there"), c.Exists("door", _OPEN_DOOR))),
-            "no open door leads to where {x} is",
-        ),
+        replace(IN_REACH, repair=None),
         op.Requirement(
             c.Or((c.Not(c.HasState("x", "locked")), *key_fits("held", "x"))),
             "{x} is locked, and {agent} does not hold a key of its colour",

@@ -13,9 +13,16 @@ from scenecypher.db.vocabulary import Conventions
 from scenecypher.importers.behavior import affordances_of
 from scenecypher.planner.actions import operator as op
 from scenecypher.planner.actions.text import Macro
+from scenecypher.planner.vocabularies.household import (
+    A_ROOM,
+    CONTAINMENT,
+    IN_NO_OTHER_HAND,
+    UNSEEN,
+    in_room,
+    is_in_or_on,
+    not_enclosed,
+)
 from scenecypher.planner.vocabularies.vocabulary import Looking, Planning, Vocabulary, words_beside
-
-CONTAINMENT: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
 
 HERE: Final = op.Choose("here", (c.Related(op.AGENT, "INSIDE", "here"),))
 HELD: Final = op.Choose("held", (c.Related(op.AGENT, "HOLDS", "held"),))
@@ -38,25 +45,9 @@ def closed_container_of(x: str) -> op.Choose:
     return op.Choose("lid", (c.And((c.Within(x, "lid", CONTAINMENT), closed)),))
 
 
-def same_room(x: str) -> op.Requirement:
-    """Require that the agent is in the room of `x`, or carries it."""
-    return op.Requirement(
-        c.Or((c.Same("here", "room"), is_carried(x))),
-        f"{{{x}}} is not in the agent's room",
-        repair=op.Repair("go_to", ("room",)),
-    )
-
-
-def not_enclosed(x: str) -> op.Requirement:
-    """Require that `x` is inside nothing closed."""
-    return op.Requirement(
-        c.Not(op.is_bound("lid")), f"{{{x}}} is inside {{lid}}, which is closed", repair=op.Repair("open", ("lid",))
-    )
-
-
 def within_reach(x: str) -> tuple[op.Requirement, ...]:
-    """Require that the agent can touch `x`; reads the choices of `reach`."""
-    return same_room(x), not_enclosed(x)
+    """Require that the agent is in the room of `x`, or carries it, and can touch it; reads the choices of `reach`."""
+    return in_room(x, c.Or((c.Same("here", "room"), is_carried(x)))), not_enclosed(x)
 
 
 def reach(x: str) -> tuple[op.Choose, ...]:
@@ -69,19 +60,11 @@ def affords(x: str, action: str, doing: str) -> op.Requirement:
     return op.Requirement(c.HasAffordance(x, action), f"{{{x}}} can not be {doing}", "affordance")
 
 
+_SURFACE_HERE: Final = c.And((c.Related("surface", "INSIDE", "here"), c.HasAffordance("surface", "put_on")))
 A_FREE_HAND: Final = op.Requirement(
     c.Or((c.Not(op.is_bound("held")), c.Same("x", "held"))),
     "{agent} holds {held}, and has one hand",
-    repair=op.Repair(
-        "put_on",
-        ("surface",),
-        (
-            HERE,
-            op.Choose(
-                "surface", (c.And((c.Related("surface", "INSIDE", "here"), c.HasAffordance("surface", "put_on"))),)
-            ),
-        ),
-    ),
+    repair=op.Repair("put_on", ("surface",), (HERE, op.Choose("surface", (_SURFACE_HERE,)))),
 )
 SOMETHING_HELD: Final = op.Requirement(op.is_bound("held"), "{agent} holds nothing: pick something up first")
 
@@ -116,10 +99,6 @@ def switch_operator(action: str, state: str, instead_of: str, *, words: str) -> 
     )
 
 
-UNSEEN: Final = c.PropertyEquals("child", "seen", value=False)
-"""True only in a belief: in the world nothing is unseen."""
-
-
 REARRANGE: Final = Macro(
     "rearrange",
     (
@@ -141,9 +120,7 @@ OPERATORS: Final = op.by_name(
     op.on_thing(
         "go_to",
         "go to a room; what is held comes along",
-        op.Requirement(
-            c.HasKind("x", "Place"), "{x} is no room: go to the room that it is in, or act on it as it is", "affordance"
-        ),
+        A_ROOM,
         x="a room",
         effects=(op.Unrelate(op.AGENT, ("INSIDE",), "here"), op.Relate(op.AGENT, "INSIDE", "x")),
         choose=(HERE,),
@@ -153,9 +130,7 @@ OPERATORS: Final = op.by_name(
         "take an object into the one hand, with all that is in or on it",
         affords("x", "pick_up", "picked up"),
         op.Requirement(c.Not(c.Same("x", "held")), "{agent} holds {x} already", "already"),
-        op.Requirement(
-            c.Not(op.is_bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
-        ),
+        IN_NO_OTHER_HAND,
         *within_reach("x"),
         A_FREE_HAND,
         x="an object that can be picked up",
@@ -198,7 +173,7 @@ OPERATORS: Final = op.by_name(
         effects=(
             op.ForEach(
                 "child",
-                c.And((c.Or(tuple(c.Related("child", type_, "x") for type_ in CONTAINMENT)), UNSEEN)),
+                c.And((is_in_or_on("child", "x"), UNSEEN)),
                 (op.Assign("child", "seen", value=True),),
             ),
         ),

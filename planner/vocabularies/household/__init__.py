@@ -90,15 +90,21 @@ def reach(x: str) -> tuple[op.Choose, ...]:
     return HERE, HELD, room_of(x), closed_container_of(x)
 
 
+def in_room(x: str, here: c.Condition) -> op.Requirement:
+    """Require that the agent is where `x` is."""
+    return op.Requirement(here, f"{{{x}}} is not in the agent's room", repair=op.Repair("go_to", ("room",)))
+
+
+def not_enclosed(x: str) -> op.Requirement:
+    """Require that `x` is inside nothing closed."""
+    words = f"{{{x}}} is inside {{lid}}, which is closed"
+    return op.Requirement(c.Not(op.is_bound("lid")), words, repair=op.Repair("open", ("lid",)))
+
+
 def within_reach(x: str) -> tuple[op.Requirement, ...]:
     """Require that the agent is in the room of `x`, if it is in one, and that `x` is in nothing closed."""
     here = c.Or((c.Not(op.is_bound("room")), c.Same("here", "room"), is_carried(x)))
-    return (
-        op.Requirement(here, f"{{{x}}} is not in the agent's room", repair=op.Repair("go_to", ("room",))),
-        op.Requirement(
-            c.Not(op.is_bound("lid")), f"{{{x}}} is inside {{lid}}, which is closed", repair=op.Repair("open", ("lid",))
-        ),
-    )
+    return in_room(x, here), not_enclosed(x)
 
 
 def holds(x: str) -> op.Requirement:
@@ -178,6 +184,12 @@ def switch_operator(
     )
 
 
+A_ROOM: Final = op.Requirement(
+    c.HasKind("x", "Place"), "{x} is no room: go to the room that it is in, or act on it as it is", "affordance"
+)
+IN_NO_OTHER_HAND: Final = op.Requirement(
+    c.Not(op.is_bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
+)
 CLOSE: Final = switch_operator(
     "close", state="closed", instead_of="open", affordances=OPENABLE, doing="closed", words="close something"
 )
@@ -190,9 +202,7 @@ OPERATORS: Final = op.by_name(
     op.on_thing(
         "go_to",
         "go to a room; what is held comes along",
-        op.Requirement(
-            c.HasKind("x", "Place"), "{x} is no room: go to the room that it is in, or act on it as it is", "affordance"
-        ),
+        A_ROOM,
         x="a room",
         effects=(
             op.Unrelate(op.AGENT, ("INSIDE",), "here"),
@@ -209,9 +219,7 @@ OPERATORS: Final = op.by_name(
             c.Or((c.HasKind("x", "Object"), affords("x", LIFTABLE))), "{x} can not be picked up", "affordance"
         ),
         op.Requirement(c.Not(c.HeldBy("x", op.AGENT)), "{agent} holds {x} already", "already"),
-        op.Requirement(
-            c.Not(op.is_bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
-        ),
+        IN_NO_OTHER_HAND,
         *within_reach("x"),
         A_FREE_HAND,
         x="an object",
