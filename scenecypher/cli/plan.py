@@ -74,7 +74,7 @@ def list_methods(wanted: bool) -> None:  # noqa: FBT001 - the form of Typer's ca
 
 def _method_document(name: str, recipe: Recipe) -> dict[str, Any]:
     from scenecypher.importers.datasets import DATASETS
-    from scenecypher.planner.methods.matrix import matrix_cell
+    from scenecypher.planner.methods import matrix_cell
 
     return {
         "method": name,

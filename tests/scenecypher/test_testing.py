@@ -22,8 +22,7 @@ from scenecypher.importers import grasif, homes
 from scenecypher.importers.detect import FORMATS, FileFormat, SceneFile
 from scenecypher.importers.homes import small_home
 from scenecypher.planner.actions.operator import Become, Operator, Parameter, Relate
-from scenecypher.planner.methods import METHODS
-from scenecypher.planner.methods.matrix import matrix_cell
+from scenecypher.planner.methods import METHODS, matrix_cell
 from scenecypher.planner.sessions.method import Act, Decision, Memory, MethodContext, Recipe
 from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 from scenecypher.testing import check_format, check_method, check_vocabulary
