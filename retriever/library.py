@@ -208,15 +208,23 @@ def nearest_examples(
 def _by_nearness(
     examples: tuple[Example, ...], question: str, meaning: Meaning, _state: tuple[int, bool]
 ) -> tuple[Example, ...]:
-    """Return all examples, those nearest to `question` first; ties in file order.
+    """Return all examples, the one that helps most first; ties in file order.
 
-    The nearest have its form, share most words and, if `meaning` knows vectors, mean most nearly the same.
+    It has the forms of the question, shares most of its words and, if `meaning` knows vectors, means most nearly the
+    same. Each further one is the better the more it has of the words that those before it lack: "the ball in a room
+    next to one with 3 keys" needs an example of neighbours and one of numbers.
     """
     known, asked, forms = [one.words for one in examples], _words(question), forms_of(question)
     cosines = {it.word: it.cosine for it in meaning.nearest(question, known, least=-1, limit=len(known))}
-    near = {it: _shared(asked, _words(it)) + _shared(forms, forms_of(it)) + cosines.get(it, 0.0) for it in known}
-    ranked = sorted(enumerate(examples), key=lambda pair: (-near[pair[1].words], pair[0]))
-    return tuple(example for _, example in ranked)
+    formed = {it: len(forms & forms_of(it)) / len(forms) for it in known}
+    near = {it: _shared(asked, _words(it)) + formed[it] + cosines.get(it, 0.0) for it in known}
+    left, ranked, missing = list(examples), list[Example](), asked
+    while left:
+        best = max(left, key=lambda one: near[one.words] + len(missing & _words(one.words)) / max(1, len(asked)))
+        missing -= _words(best.words)
+        left.remove(best)
+        ranked.append(best)
+    return tuple(ranked)
 
 
 @lru_cache(maxsize=1_024)

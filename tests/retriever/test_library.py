@@ -110,6 +110,17 @@ def test_without_common_words_the_first_examples_are_taken() -> None:
     assert nearest_examples(examples, "one", count=0) == ()
 
 
+def test_each_further_example_has_words_that_those_before_it_lack() -> None:
+    asked = "Which rooms beside the kitchen hold red balls?"
+    beside, again, red = (
+        "Which rooms are beside the kitchen?",
+        "Which rooms are beside the hall?",
+        "What holds red balls?",
+    )
+    examples = tuple(Example(question=it, cypher="RETURN 1") for it in (beside, again, red))
+    assert {it.question for it in nearest_examples(examples, asked, count=2)} == {beside, red}
+
+
 WORLDS: dict[str, tuple[Callable[[], ImportedScene], int]] = {
     "grasif": (lambda: office("sayplan-office"), 13),
     "babyai": (lambda: read_level("numqa", 3), 9),
@@ -162,6 +173,8 @@ def test_examples_of_superlatives_return_every_tie(store: SceneStore, gate: Gate
     reader = SceneReader(gate, Enumerator(store.replicas), store.find(name))
     (most,) = (it for it in library("virtualhome") if it.question == "Which room has the most objects?")
     assert [tuple(row) for row in reader.run(most.cypher).rows] == [("r0", 2), ("r1", 2)]
+    (more,) = (it for it in library("virtualhome") if it.question == "Are there more pillows or mats?")
+    assert [tuple(row) for row in reader.run(more.cypher.replace("mat", "cup")).rows] == [("cup", 4)]
     asks_for_most = [
         it
         for it in (*map_library(), *home_library(), *(one for v in BUILT_IN for one in library(v)))
