@@ -8,11 +8,11 @@ method, write a file of its own that names the paper and section it follows, and
         "thought, call, observation; four calls on the graph",
         paper="SG-RwR, appendix G.1",
         extent="nothing",
-        tools=PAPER_SETS["react-rwr"],              # planner/sessions/tools.py: name -> function of a SceneAccess
+        tools=PAPER_SETS["react-rwr"],              # planner/sessions/tools.py: functions by name
     ),
 
 A method calls a tool by `CallTool("expand", {"node_id": "kitchen"})`; a new tool is a function from a `SceneAccess`
-(planner/sessions/method.py) to a function from arguments to a `ToolAnswer`. A whole solution is `Solve(actions)`.
+(planner/sessions/method.py) and arguments to a `ToolAnswer`. A whole solution is `Solve(actions)`.
 `extent="full", form="lines"` puts the graph's text into `Memory.view`. `ablations=(STEPWISE,)` declares switches
 (there); a method finds those that are on in `context.ablations`. A package of one's own brings its recipe as an
 entry point of the group ``scenecypher.methods``.
@@ -53,7 +53,7 @@ from scenecypher.planner.sessions.method import (
     Recipe,
     SceneAccess,
 )
-from scenecypher.planner.sessions.views import alfworld_step_writer
+from scenecypher.planner.sessions.views import alfworld_step
 from scenecypher.planner.vocabularies.babyai import traversal
 from scenecypher.plugins import Plugins
 from scenecypher.retriever.conversation import VerifierMode
@@ -192,7 +192,7 @@ rwr_recipe: Final = partial(
 )
 """Recipe of SG-RwR with one wording or another of its Reasoner's prompt."""
 react_recipe: Final = partial(static_recipe, extent="nothing", ablations=(*SHARED, NO_EXAMPLES))
-REASONING: Final = {traversal.NAME: tools.reasoning_tool(traversal.NAME)}
+REASONING: Final = {traversal.NAME: partial(tools.reasoning_tool, name=traversal.NAME)}
 
 QUERY_METHODS: Final[Mapping[str, Recipe]] = {
     "sg2": static_recipe(
@@ -264,7 +264,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         extent="memory",
         form="glance",
         priors=False,
-        step_writer=alfworld_step_writer,
+        step_writer=alfworld_step,
         ends_refused=False,
         belief=True,
         fix=False,

@@ -305,8 +305,8 @@ class Recipe:
     """One planning method: `build` creates it, `paper` is its source ("": ours), `words` describe it.
 
     `schema` is what its schema text is about; without `names`, that of a scene names no node; without `every_action`,
-    it is told only of the actions that SG2's paper lists. `tools` create its tools, `asker` creates what answers its
-    questions (None: the retriever) and `step_writer` what words its executed actions (None: the session). With `fix`,
+    it is told only of the actions that SG2's paper lists. `tools` are its tools, `asker` creates what answers its
+    questions (None: the retriever) and `step_writer` words its executed actions (None: the session). With `fix`,
     corrections are inserted before an action; with `reprompt`, infeasible actions are fed back; with `belief`, it acts
     on the robot's belief; with `ends_refused`, consecutive refusals end it, which is LookPlanGraph's rule (section
     IV-A) and ours. `model` and `goal` state whether it needs a model and a goal.
@@ -322,9 +322,9 @@ class Recipe:
     form: ViewForm = "text"
     priors: bool = True
     named: bool = False
-    tools: Mapping[str, Callable[[SceneAccess], Tool]] = field(default_factory=dict)
+    tools: Mapping[str, Callable[[SceneAccess, Mapping[str, Any]], ToolAnswer]] = field(default_factory=dict)
     asker: Callable[[SceneAccess], Asker] | None = None
-    step_writer: Callable[[SceneAccess], StepWriter] | None = None
+    step_writer: Callable[[SceneAccess, CommittedAction], str] | None = None
     model: bool = True
     goal: bool = False
     ends_refused: bool = True

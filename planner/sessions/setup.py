@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from scenecypher.chat.model import Model, Reply, Request, model_name, traced
@@ -196,11 +197,11 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
         recipe.build(context),
         simulator,
         recipe.asker(access) if recipe.asker else Retriever(setting.model, setting.gate, enumerator),
-        tools={**tools, **{name: make(access) for name, make in recipe.tools.items()}},
+        tools={**tools, **{name: partial(tool, access) for name, tool in recipe.tools.items()}},
         view=view,
         schema=(lambda: environment) if environment else _schema_writer(setting, recipe, simulator, enumerator),
         others=others,
-        step_writer=recipe.step_writer(access) if recipe.step_writer else None,
+        step_writer=partial(recipe.step_writer, access) if recipe.step_writer else None,
         budget=setting.budget,
         reprompt=recipe.reprompt,
         watch=watch,

@@ -18,7 +18,6 @@ from scenecypher.planner.sessions.method import (
     Memory,
     Recipe,
     SceneAccess,
-    StepWriter,
     Tool,
     ToolAnswer,
     ViewForm,
@@ -209,13 +208,8 @@ WRITERS: Final[Mapping[ViewForm, Callable[..., str]]] = {
 }
 
 
-def alfworld_step_writer(access: SceneAccess) -> StepWriter:
-    """Return a writer that words each step like ALFWorld: the action, and what is seen at its place."""
-
-    def write(step: CommittedAction) -> str:
-        call, vocabulary = parse_action(step.action), access.scene.vocabulary
-        graph = _surrounding_graph(access, touched=frozenset(call.arguments), priors=False)
-        revealing = vocabulary_named(vocabulary).looking.revealing
-        return describe_action(call, graph, vocabulary, shows=revealing)
-
-    return write
+def alfworld_step(access: SceneAccess, step: CommittedAction) -> str:
+    """Word a step like ALFWorld: the action, and what is seen at its place."""
+    call, vocabulary = parse_action(step.action), access.scene.vocabulary
+    graph = _surrounding_graph(access, touched=frozenset(call.arguments), priors=False)
+    return describe_action(call, graph, vocabulary, shows=vocabulary_named(vocabulary).looking.revealing)
