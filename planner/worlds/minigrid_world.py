@@ -15,7 +15,7 @@ from scenecypher.chat import Image
 from scenecypher.db.graph.scene import Node, Point, Properties, SceneGraph
 from scenecypher.errors import UnknownReference
 from scenecypher.importers.babyai import level_instance
-from scenecypher.importers.babyai_grid import THINGS, GridCell, position
+from scenecypher.importers.babyai_grid import THINGS, GridCell, neighbors, position
 from scenecypher.planner.actions.text import ActionIds, parse_action
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.picture import encode_png
@@ -25,29 +25,6 @@ from scenecypher.planner.worlds.minigrid import Executor
 
 TILE_PIXELS: Final = 32
 DOOR_STATES: Final = {"open": ("open",), "closed": ("closed",), "locked": ("closed", "locked")}
-
-
-@dataclass(frozen=True, slots=True)
-class Pose:
-    """The agent's cell and direction (MiniGrid's number), with the width of its view in cells."""
-
-    cell: GridCell
-    direction: int
-    size: int = 7
-
-    @classmethod
-    def of(cls, env: Any) -> Pose:
-        """Return the agent's present pose."""
-        return cls(position(env), int(env.agent_dir), int(env.agent_view_size))
-
-    def cell_at(self, column: int, row: int) -> GridCell:
-        """Return the world's cell at a cell of the view; the agent is in the middle of the lowest row."""
-        ahead, aside = self.size - 1 - row, column - self.size // 2
-        (x, y), (forward_x, forward_y) = self.cell, _FORWARD[self.direction]
-        return x + ahead * forward_x - aside * forward_y, y + ahead * forward_y + aside * forward_x
-
-
-_FORWARD: Final[tuple[GridCell, ...]] = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +40,8 @@ class GridThing:
 
 @dataclass(frozen=True, slots=True)
 class GridView:
-    """View from `pose`: the visible cells, without the agent's own, and the things in them."""
+    """View of an agent: the visible cells, without its own, and the things in them."""
 
-    pose: Pose
     cells: frozenset[GridCell]
     things: tuple[GridThing, ...]
 
@@ -80,13 +56,13 @@ def simulator_view(env: Any, things: Mapping[str, Any] | None = None) -> GridVie
             if thing.type == "door":
                 states = DOOR_STATES["open" if thing.is_open else "locked" if thing.is_locked else "closed"]
             found.append(GridThing(thing.type, thing.color, cell, states, ids.get(id(thing))))
-    return GridView(Pose.of(env), frozenset(contents), tuple(found))
+    return GridView(frozenset(contents), tuple(found))
 
 
 def join_views(first: GridView, second: GridView) -> GridView:
     """Join two views from the same cell."""
     new = tuple(it for it in second.things if it.cell not in first.cells)
-    return GridView(second.pose, first.cells | second.cells, first.things + new)
+    return GridView(first.cells | second.cells, first.things + new)
 
 
 def render_view(env: Any) -> Image:
@@ -110,11 +86,13 @@ def observations(belief: SceneGraph, view: GridView, *, step: int) -> Iterator[O
 
 
 def _visible_contents(env: Any) -> Iterator[tuple[GridCell, Any]]:
-    grid, mask = env.gen_obs_grid()
-    pose = Pose.of(env)
-    for column, row in product(range(pose.size), repeat=2):
-        cell = pose.cell_at(column, row)
-        if mask[column, row] and cell != pose.cell:
+    """Yield the visible cells with what is in them; the agent's own, left out, is in the middle of the lowest row."""
+    (grid, mask), size = env.gen_obs_grid(), int(env.agent_view_size)
+    (x, y), (forward_x, forward_y) = position(env), neighbors((0, 0))[int(env.agent_dir)]
+    for column, row in product(range(size), repeat=2):
+        ahead, aside = size - 1 - row, column - size // 2
+        cell = x + ahead * forward_x - aside * forward_y, y + ahead * forward_y + aside * forward_x
+        if mask[column, row] and (ahead or aside):
             yield cell, grid.get(column, row)
 
 
