@@ -14,10 +14,10 @@ from scenecypher.importers.behavior import affordances_of
 from scenecypher.planner.actions import operator as op
 from scenecypher.planner.actions.text import Macro
 from scenecypher.planner.vocabularies.household import (
-    A_ROOM,
     CONTAINMENT,
     IN_NO_OTHER_HAND,
     UNSEEN,
+    go_to,
     in_room,
     is_in_or_on,
     not_enclosed,
@@ -117,14 +117,7 @@ REARRANGE: Final = Macro(
 )
 
 OPERATORS: Final = op.by_name(
-    op.on_thing(
-        "go_to",
-        "go to a room; what is held comes along",
-        A_ROOM,
-        x="a room",
-        effects=(op.Unrelate(op.AGENT, ("INSIDE",), "here"), op.Relate(op.AGENT, "INSIDE", "x")),
-        choose=(HERE,),
-    ),
+    go_to(HERE),
     op.on_thing(
         "pick_up",
         "take an object into the one hand, with all that is in or on it",

@@ -101,6 +101,15 @@ def not_enclosed(x: str) -> op.Requirement:
     return op.Requirement(c.Not(op.is_bound("lid")), words, repair=op.Repair("open", ("lid",)))
 
 
+def go_to(here: op.Choose, *more: op.Effect) -> op.Operator:
+    """Return the operator of going from one room to another, with `more` effects."""
+    words = "{x} is no room: go to the room that it is in, or act on it as it is"
+    room = op.Requirement(c.HasKind("x", "Place"), words, "affordance")
+    effects = (op.Unrelate(op.AGENT, ("INSIDE",), "here"), op.Relate(op.AGENT, "INSIDE", "x"), *more)
+    told = "go to a room; what is held comes along"
+    return op.on_thing("go_to", told, room, x="a room", effects=effects, choose=(here,))
+
+
 def within_reach(x: str) -> tuple[op.Requirement, ...]:
     """Require that the agent is in the room of `x`, if it is in one, and that `x` is in nothing closed."""
     here = c.Or((c.Not(op.is_bound("room")), c.Same("here", "room"), is_carried(x)))
@@ -184,9 +193,6 @@ def switch_operator(
     )
 
 
-A_ROOM: Final = op.Requirement(
-    c.HasKind("x", "Place"), "{x} is no room: go to the room that it is in, or act on it as it is", "affordance"
-)
 IN_NO_OTHER_HAND: Final = op.Requirement(
     c.Not(op.is_bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
 )
@@ -199,19 +205,7 @@ UNSEEN: Final = c.PropertyEquals("child", "seen", value=False)
 
 
 OPERATORS: Final = op.by_name(
-    op.on_thing(
-        "go_to",
-        "go to a room; what is held comes along",
-        A_ROOM,
-        x="a room",
-        effects=(
-            op.Unrelate(op.AGENT, ("INSIDE",), "here"),
-            op.Relate(op.AGENT, "INSIDE", "x"),
-            op.Forget(op.AGENT, "center"),
-            CARRY,
-        ),
-        choose=(HERE,),
-    ),
+    go_to(HERE, op.Forget(op.AGENT, "center"), CARRY),
     op.on_thing(
         "pick_up",
         "take an object into the one hand, with all that is in or on it",
