@@ -26,7 +26,15 @@ from scenecypher.planner.prompts.terms import environment_schema, scene_words
 from scenecypher.planner.sessions.budget import Budget, DeadlineModel, InformedModel, OthersActs, Stopwatch, UsageMeter
 from scenecypher.planner.sessions.events import Began, Event, Finished, GoalState
 from scenecypher.planner.sessions.goal_check import judge
-from scenecypher.planner.sessions.method import AskingBack, Memory, MethodContext, Recipe, SceneAccess, SchemaScope
+from scenecypher.planner.sessions.method import (
+    AskingBack,
+    Memory,
+    MethodContext,
+    Recipe,
+    SceneAccess,
+    SchemaScope,
+    Tool,
+)
 from scenecypher.planner.sessions.session import SchemaWriter, Session
 from scenecypher.planner.sessions.views import make_view
 from scenecypher.planner.symbolic.parts import afforded
@@ -193,11 +201,12 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
         goal=setting.goal,
         required_actions=setting.required_actions,
     )
+    own: dict[str, Tool] = {name: partial(tool, access) for name, tool in recipe.tools.items()}
     session = Session(
         recipe.build(context),
         simulator,
         recipe.asker(access) if recipe.asker else Retriever(setting.model, setting.gate, enumerator),
-        tools={**tools, **{name: partial(tool, access) for name, tool in recipe.tools.items()}},
+        tools={**tools, **own},
         view=view,
         schema=(lambda: environment) if environment else _schema_writer(setting, recipe, simulator, enumerator),
         others=others,
