@@ -20,7 +20,7 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.prompts.replies import format_sections
+from scenecypher.planner.prompts.texts import format_sections
 from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 from scenecypher.retriever.retrieval import SceneReader
 from scenecypher.retriever.retriever import Retriever

@@ -16,7 +16,7 @@ from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, Ta
 from scenecypher.evaluation.measures import OUTCOMES, PartsPlan
 from scenecypher.evaluation.options import Names, select_names, take_spread
 from scenecypher.importers.datasets import dataset
-from scenecypher.planner.sessions.recipe import SchemaScope
+from scenecypher.planner.sessions.method import SchemaScope
 
 NUMQA: Final = "numqa"
 LEVELS: Final = (NUMQA, "trv1", "trv2")

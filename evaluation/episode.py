@@ -19,8 +19,7 @@ from scenecypher.evaluation.result import Document
 from scenecypher.evaluation.stated_tasks import Player
 from scenecypher.importers.datasets import dataset, reference_plans
 from scenecypher.importers.task import Task
-from scenecypher.planner.sessions.method import AskingBack
-from scenecypher.planner.sessions.recipe import Recipe, SchemaScope
+from scenecypher.planner.sessions.method import AskingBack, Recipe, SchemaScope
 from scenecypher.planner.symbolic.reference import final_graph
 from scenecypher.planner.worlds.perturbation import Perturbation, perturb
 

@@ -16,8 +16,7 @@ from scenecypher.evaluation.published import data_table
 from scenecypher.evaluation.views import pictured_tasks
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.grasif_folder import read_pairs
-from scenecypher.planner.methods import METHODS, recipe_named
-from scenecypher.planner.methods.matrix import matrix_cell
+from scenecypher.planner.methods import METHODS, matrix_cell, recipe_named
 from scenecypher.planner.worlds.perturbation import Perturbation
 
 PAPER: Final = "paper"

@@ -24,7 +24,7 @@ from scenecypher.evaluation.options import Names, take_spread
 from scenecypher.importers.homes import EXAMPLE, OURS, TESTED, folders, our_home, read_home
 from scenecypher.importers.task import Task
 from scenecypher.planner.prompts.home_examples import Solved, home_examples
-from scenecypher.planner.sessions.recipe import SchemaScope
+from scenecypher.planner.sessions.method import SchemaScope
 
 
 class TestedHome(NamedTuple):

@@ -26,7 +26,7 @@ from scenecypher.evaluation.world_pool import World, WorldPool
 from scenecypher.importers.babyai import answer_fault
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.methods.baselines.pddl_problems import MistakeKind
+from scenecypher.planner.methods.baselines.whole_plans import MistakeKind
 from scenecypher.planner.perception.naming import known_node_reader
 from scenecypher.planner.perception.truth import NoisyObserver
 from scenecypher.planner.perception.vision import VisionObserver

@@ -30,7 +30,7 @@ from scenecypher.planner.vocabularies.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from scenecypher.db.store.scene_store import SceneStore
     from scenecypher.planner.sessions.events import Event
-    from scenecypher.planner.sessions.recipe import Recipe
+    from scenecypher.planner.sessions.method import Recipe
 
 TRIES: Final = 200
 VALUES: Final[tuple[Any, ...]] = (

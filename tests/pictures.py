@@ -10,8 +10,8 @@ from minigrid.core.grid import Grid
 from minigrid.core.world_object import Ball, Box, Door, Key
 
 from scenecypher.chat import Image
-from scenecypher.planner.perception.grid_view import TILE_PIXELS
 from scenecypher.planner.perception.picture import encode_png
+from scenecypher.planner.worlds.minigrid_world import TILE_PIXELS
 
 KINDS: Any = {"ball": Ball, "box": Box, "key": Key, "cabinet": Door}
 WIDTH = 5

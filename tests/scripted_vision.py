@@ -3,7 +3,7 @@
 It decodes the picture that it is sent, compares each tile with what MiniGrid draws for each thing, and answers in
 words; asked about words, it answers with the form. So pictures take the way that they take with a model.
 
-    with ScriptedModel(GridReader()) as server: ...
+    with ScriptedModel(GridReader(at="table-1")) as server: ...
 """
 
 from __future__ import annotations
@@ -25,36 +25,26 @@ from minigrid.core.world_object import Ball, Box, Door, Goal, Key, Lava, Wall
 from tests.scripted_model import Fail, Step
 
 TILE: Final = 32
-SENTENCE: Final = re.compile(r"At column (\d+), row (\d+) there is a (?:(\w+) )?(key|ball|box|goal|lava|door)( \w+)?\.")
 AMOUNT: Final = re.compile(r"There are (\d+) (\w+) (key|ball|box)s? (on top of|inside) (\S+)\.")
 
 Pixels = npt.NDArray[np.float32]
 
 
 class GridReader:
-    """A script: pictures become words (`places`: cell by cell; else how many there are), words become the form."""
+    """A script: pictures become words, how many there are of each kind, and words become the form."""
 
-    def __init__(self, *, places: bool = True, at: str = "", relation: str = "on top of") -> None:
-        self.places, self.at, self.relation = places, at, relation
+    def __init__(self, *, at: str, relation: str = "on top of") -> None:
+        self.at, self.relation = at, relation
         self.pictures = 0
 
     def __call__(self, request: dict[str, Any]) -> Step:
         content = request["messages"][-1]["content"]
         if isinstance(content, str):
-            return json.dumps(cells_of(content) if self.places else amounts_of(content))
+            return json.dumps(amounts_of(content))
         if len(content) != 2 or content[1]["type"] != "image_url":
             return Fail(400, "send one text and one picture")
         self.pictures += 1
-        seen = read(decoded(content[1]["image_url"]["url"]))
-        return self._by_cell(seen) if self.places else self._counted(seen)
-
-    def _by_cell(self, seen: dict[tuple[int, int], tuple[str, str, str]]) -> str:
-        told = [
-            f"At column {column}, row {row} there is a {color} {kind}{state and ' ' + state}."
-            for (column, row), (kind, color, state) in seen.items()
-            if kind not in {"wall", "nothing"}
-        ]
-        return " ".join(told) or "There is nothing but walls and floor."
+        return self._counted(read(decoded(content[1]["image_url"]["url"])))
 
     def _counted(self, seen: dict[tuple[int, int], tuple[str, str, str]]) -> str:
         kinds = sorted((color, kind) for kind, color, _ in seen.values() if kind in {"key", "ball", "box"})
@@ -105,23 +95,6 @@ def templates() -> tuple[list[tuple[str, str, str]], Pixels]:
     drawn = [(name, Grid.render_tile(thing, highlight=True, tile_size=TILE)) for name, thing in made]
     drawn.append((("dark", "", ""), Grid.render_tile(None, tile_size=TILE)))
     return [name for name, _ in drawn], np.stack([tile.astype(np.float32).ravel() for _, tile in drawn])
-
-
-def cells_of(words: str) -> dict[str, Any]:
-    """The form of a view: each thing with its cell."""
-    return {
-        "extent": "whole",
-        "things": [
-            {
-                "kind": kind,
-                "color": color or None,
-                "column": int(column),
-                "row": int(row),
-                "state": state.strip() or None,
-            }
-            for column, row, color, kind, state in SENTENCE.findall(words)
-        ],
-    }
 
 
 def amounts_of(words: str) -> dict[str, Any]:

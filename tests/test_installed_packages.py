@@ -104,7 +104,7 @@ from scenecypher.errors import DocumentError
 from scenecypher.evaluation.experiments import ExperimentParts
 from scenecypher.importers.detect import FileFormat
 from scenecypher.planner.sessions.method import Act, Done
-from scenecypher.planner.sessions.recipe import Ablation, Recipe
+from scenecypher.planner.sessions.method import Ablation, Recipe
 
 CURT = Ablation("curt", "it says less")
 

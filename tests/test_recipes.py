@@ -13,10 +13,9 @@ from docs.generate.datasets import page as data_page
 from docs.generate.datasets import rows_of
 from docs.generate.methods import page as method_page
 from scenecypher.importers.datasets import DATASETS, dataset, task
-from scenecypher.planner.methods import OURS, recipe_named
-from scenecypher.planner.methods.matrix import matrix_cell
+from scenecypher.planner.methods import OURS, matrix_cell, recipe_named
 from scenecypher.planner.prompts.texts import functions
-from scenecypher.planner.vocabularies.household.operators import OPERATORS
+from scenecypher.planner.vocabularies.household import OPERATORS
 
 DATASET = """
 from scenecypher.db.condition import Id, Related
@@ -49,7 +48,7 @@ ROW = Dataset(
 METHOD = '''
 from scenecypher.chat.model import Usage
 from scenecypher.planner.sessions.method import Done
-from scenecypher.planner.sessions.recipe import Recipe
+from scenecypher.planner.sessions.method import Recipe
 
 
 class Idle:

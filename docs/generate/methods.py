@@ -7,9 +7,8 @@ from typing import Final
 
 from docs.generate.differences import DIFFERENCES
 from scenecypher.importers.datasets import DATASETS
-from scenecypher.planner.methods import METHODS
-from scenecypher.planner.methods.matrix import matrix_cell
-from scenecypher.planner.sessions.recipe import Recipe
+from scenecypher.planner.methods import METHODS, matrix_cell
+from scenecypher.planner.sessions.method import Recipe
 
 REST: Final = "\n## What the prompts carry\n"
 """Heading of the part that is written by hand."""

@@ -5,9 +5,8 @@ Import it where it is used: it needs `numpy`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -57,19 +56,18 @@ class _Question:
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """A question for the calls of one operator: the distinct arguments that it is asked of, and each call's one."""
+    """A question for the calls of one operator, by its number, with the arguments that it is asked of for each."""
 
     question: _Question
-    table: int
-    asked: tuple[Arguments, ...]
-    place: NDArray[np.intp]
+    number: int
+    arguments: tuple[Arguments, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
     """The calls of one operator, by their places in the list, and its checks: those of fewest arguments first."""
 
-    places: NDArray[np.intp]
+    places: tuple[int, ...]
     checks: tuple[_Check, ...]
 
 
@@ -79,7 +77,7 @@ class ActionMask:
     def __init__(self, calls: Sequence[ActionCall], operators: Mapping[str, Operator], rules: Rules = NO_RULES) -> None:
         self._calls, self._rules = calls, rules
         self._operators = {name: under_rules(it, rules) for name, it in operators.items()}
-        self._tables: dict[_Question, int] = {}
+        self._numbers: dict[_Question, int] = {}
         self._choices: dict[Choose, _Choice] = {}
         names = dict.fromkeys(call.name for call in calls)
         self._groups = [self._group(self._operators[name], calls) for name in names]
@@ -90,16 +88,16 @@ class ActionMask:
         What rules of the house forbid now, or have a person asked for, is 0, too.
         """
         mask = np.zeros(len(self._calls), np.int8)
-        known: list[dict[Arguments, bool]] = [{} for _ in self._tables]
+        known: list[dict[Arguments, bool]] = [{} for _ in self._numbers]
         chosen: Chosen = {}
         for group in self._groups:
-            left = np.arange(len(group.places))
+            left = [*range(len(group.places))]
             for check in group.checks:
-                answer = partial(check.question.holds, graph, agent, chosen=chosen)
-                left = left[_answers(check, left, answer, known[check.table])[check.place[left]]]
-                if not left.size:
-                    break
-            mask[group.places[left]] = 1
+                answers = known[check.number]
+                for arguments in {check.arguments[it] for it in left} - answers.keys():
+                    answers[arguments] = check.question.holds(graph, agent, arguments, chosen)
+                left = [it for it in left if answers[check.arguments[it]]]
+            mask[[group.places[it] for it in left]] = 1
         for place in np.flatnonzero(mask).tolist() if self._rules.in_force else ():
             mask[place] = self._is_allowed(self._calls[place], graph, agent)
         return mask
@@ -115,8 +113,7 @@ class ActionMask:
         own = [(place, call.arguments) for place, call in enumerate(calls) if call.name == operator.name]
         names = [parameter.name for parameter in operator.parameters]
         checks = [self._check(self._question(it.condition, operator), names, own) for it in operator.requires]
-        places = np.array([place for place, _ in own], np.intp)
-        return _Group(places, tuple(sorted(checks, key=lambda check: len(check.asked))))
+        return _Group(tuple(place for place, _ in own), tuple(sorted(checks, key=lambda it: len({*it.arguments}))))
 
     def _question(self, condition: Condition, operator: Operator) -> _Question:
         needed = required_choices(variables_of(condition), operator.choose)
@@ -131,20 +128,5 @@ class ActionMask:
 
     def _check(self, question: _Question, names: list[str], own: Sequence[tuple[int, Arguments]]) -> _Check:
         columns = [names.index(name) for name in question.names]
-        asked: dict[Arguments, int] = {}
-        place = [asked.setdefault(tuple(them[it] for it in columns), len(asked)) for _, them in own]
-        table = self._tables.setdefault(question, len(self._tables))
-        return _Check(question, table, tuple(asked), np.array(place, np.intp))
-
-
-def _answers(
-    check: _Check, left: NDArray[np.intp], answer: Callable[[Arguments], bool], known: dict[Arguments, bool]
-) -> NDArray[np.bool_]:
-    """Return the answer for each of the arguments asked of, as far as calls that are `left` need it."""
-    found = np.zeros(len(check.asked), np.bool_)
-    for place in np.unique(check.place[left]).tolist():
-        arguments = check.asked[place]
-        if arguments not in known:
-            known[arguments] = answer(arguments)
-        found[place] = known[arguments]
-    return found
+        arguments = tuple(tuple(them[it] for it in columns) for _, them in own)
+        return _Check(question, self._numbers.setdefault(question, len(self._numbers)), arguments)

@@ -169,10 +169,8 @@ def describe_action(call: ActionCall, graph: SceneGraph, vocabulary: str, *, sho
 
     An action of LOOKING only reveals its argument; one of `shows` has an effect and reveals its argument, too.
     """
-    layout, done = (
-        SceneLayout(graph, vocabulary),
-        f"You {call.name.replace('_', ' ')} {', '.join(call.arguments)}".strip(),
-    )
+    layout = SceneLayout(graph, vocabulary)
+    done = f"You {call.name.replace('_', ' ')} {', '.join(call.arguments)}".strip()
     if vocabulary_named(vocabulary).looking.whole_rooms:
         return f"{done}. {graph_words(graph, vocabulary)}"
     node = graph.nodes.get(call.arguments[0]) if call.arguments else None

@@ -204,7 +204,7 @@ class Refused:
 class Remembered:
     """The end of a turn, with all that the method may know of it later; a session can be resumed from here.
 
-    `decision` is as `planner.method.decision_document` writes it, None if the reply could not be parsed. `usage` is
+    `decision` is as `decision_document` writes it, None if the reply could not be parsed. `usage` is
     the turn's token count, `infeasible` the number of consecutive refusals after it, `seconds` the time since the
     session began and `seeing` the tokens of pictures since then. The first such event has the `opening`, the method's
     first view.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from scenecypher.db.condition import Condition
@@ -64,19 +65,15 @@ def executed_steps(log: Sequence[Event]) -> tuple[ProgramStep, ...]:
 
 def steps_of(actions: Iterable[str]) -> tuple[ProgramStep, ...]:
     """Return actions in the data sets' words; skip everything that is no action."""
-    return tuple(step for action in actions for step in _parse_step(action))
+    found: list[ProgramStep] = []
+    for action in actions:
+        with suppress(ActionRefused):  # another event, such as an import
+            call = parse_action(action.partition(INSERTED_MARK)[0])
+            found.append(ProgramStep(call.name.replace("_", ""), call.arguments))
+    return tuple(found)
 
 
 def missing_goals(steps: tuple[ProgramStep, ...], goals: tuple[ActionGoal, ...]) -> tuple[ActionGoal, ...]:
     """Return the action goals from the first one on that the steps do not meet in order."""
     met = max(number for number in range(len(goals) + 1) if meets_action_goals(steps, goals[:number]))
     return goals[met:]
-
-
-def _parse_step(action: str) -> tuple[ProgramStep, ...]:
-    """Parse one event; return nothing for other events, such as an import."""
-    try:
-        call = parse_action(action.partition(INSERTED_MARK)[0])
-    except ActionRefused:
-        return ()
-    return (ProgramStep(call.name.replace("_", ""), call.arguments),)

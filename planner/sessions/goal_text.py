@@ -9,7 +9,7 @@ from itertools import product, takewhile
 import scenecypher.db.condition as c
 from scenecypher.db.store.reference import value_words
 from scenecypher.planner.actions.operator import is_static
-from scenecypher.planner.sessions.goal_quantifiers import Parts
+from scenecypher.planner.sessions.goal_things import Parts
 from scenecypher.planner.sessions.goal_words import ANYTHING, is_with_agent
 
 

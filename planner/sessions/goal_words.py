@@ -25,8 +25,15 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, UnknownReference
 from scenecypher.planner.actions.operator import is_static
 from scenecypher.planner.prompts.terms import states_given
-from scenecypher.planner.sessions.goal_past import earlier_facts
-from scenecypher.planner.sessions.goal_quantifiers import NAME_LENGTH, NO_LEAST, Parts, Things, no_other, quantified
+from scenecypher.planner.sessions.goal_things import (
+    NAME_LENGTH,
+    NO_LEAST,
+    Parts,
+    Things,
+    earlier_facts,
+    no_other,
+    quantified,
+)
 from scenecypher.planner.vocabularies.vocabulary import operators_of, state_rules
 
 WORDS: Final = tomllib.loads(files("scenecypher.planner.sessions").joinpath("goal_words.toml").read_text("utf-8"))

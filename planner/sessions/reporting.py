@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -99,11 +99,6 @@ def choice_meant(asked: AskBack, answer: str) -> str:
     )
 
 
-def done_text(done: Sequence[str]) -> str:
-    """Return what a solution brought about: its executed actions."""
-    return f"carried out: {', '.join(done)}" if done else "there was nothing to carry out"
-
-
 def merge_results(first: TurnResult, second: TurnResult) -> TurnResult:
     """Combine the results of two consecutive actions."""
     feedback = "; ".join(filter(None, (first.feedback, second.feedback)))
@@ -114,12 +109,6 @@ def step_text(step: CommittedAction) -> list[str]:
     """Return an executed step in words, and its findings."""
     first = "" if step.because is None else f" first, since {step.because}"
     return [f"{step.action} was carried out{first}", *step.seen]
-
-
-def unreadable_reply(rejected: ReplyRejected, spent: Spent) -> TurnRun:
-    """Tell of a reply that can't be used; return the result."""
-    yield e.Refused(spent.steps, "", "reply", (str(rejected),))
-    return refusal_result(rejected, spent)
 
 
 def refusal_result(rejected: RejectedError, spent: Spent) -> TurnResult:

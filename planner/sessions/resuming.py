@@ -16,8 +16,7 @@ from scenecypher.errors import InputError
 from scenecypher.files import write_file
 from scenecypher.planner.sessions.budget import Spent
 from scenecypher.planner.sessions.events import EVENTS, Event, Remembered
-from scenecypher.planner.sessions.method import Act, Decision, Solve, Turn, decision_from_document
-from scenecypher.planner.sessions.recipe import Recipe
+from scenecypher.planner.sessions.method import Act, Decision, Recipe, Solve, Turn, decision_from_document
 from scenecypher.planner.sessions.session import Interrupted
 from scenecypher.planner.sessions.setup import SessionSetting, prepare_session, settings_of
 

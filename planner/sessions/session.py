@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Protocol, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 from uuid import uuid4
 
 from scenecypher.chat.model import Usage
 from scenecypher.db.condition import Condition, condition_from_document
-from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import (
     ActionRefused,
     ModelUnavailable,
@@ -20,7 +19,7 @@ from scenecypher.errors import (
 )
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.ruled import Answer, AskBack
-from scenecypher.planner.actions.simulator import CommittedAction, Simulator
+from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.sessions import events as e
 from scenecypher.planner.sessions import method as m
@@ -28,24 +27,13 @@ from scenecypher.planner.sessions import reporting
 from scenecypher.planner.sessions.budget import Budget, OthersActs, Spent, Stopwatch, UsageMeter
 from scenecypher.planner.vocabularies.vocabulary import DONE
 from scenecypher.planner.worlds.environment import WorldMismatch
-from scenecypher.retriever.retrieval import Retrieval
 
 ViewWriter: TypeAlias = Callable[[m.Memory], str]
 """Function that writes a method's view of the present graph."""
 SchemaWriter: TypeAlias = Callable[[], str]
 """Function that writes the schema of the present graph."""
-StepWriter: TypeAlias = Callable[[CommittedAction], str]
-"""Function that words an executed action for a method, in place of the session's own wording."""
 GoalJudge: TypeAlias = Callable[[Condition | None], tuple[e.GoalState, tuple[str, ...]]]
 """Function that says whether the session's goal, or else the one that its method stated, holds, and what does not."""
-
-
-class Asker(Protocol):
-    """Answers a method's questions, like the retriever."""
-
-    def ask(self, question: str, scene: SceneInfo) -> Retrieval:
-        """Return the answer, or the reason why there is none. Raises RejectedError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +58,13 @@ class Session:
 
     method: m.Method
     simulator: Simulator
-    asker: Asker
+    asker: m.Asker
     _: KW_ONLY
     tools: Mapping[str, m.Tool] = field(default_factory=dict)
     view: ViewWriter | None = None
     schema: SchemaWriter | None = None
     others: OthersActs | None = None
-    step_writer: StepWriter | None = None
+    step_writer: m.StepWriter | None = None
     budget: Budget = field(default_factory=Budget)
     reprompt: bool = True
     watch: Stopwatch = field(default_factory=Stopwatch)
@@ -151,13 +139,12 @@ class Session:
         try:
             decision, usage = (self._interrupted.decision, Usage()) if self._interrupted else self.method.decide(memory)
         except ReplyRejected as rejected:
-            result = yield from reporting.unreadable_reply(rejected, spent)
+            yield e.Refused(spent.steps, "", "reply", (str(rejected),))
+            result = reporting.refusal_result(rejected, spent)
         else:
             result = yield from self._execute(decision, replace(spent, usage=spent.usage + usage))
-        spent, document = (
-            replace(result.spent, seeing=self.image_meter.usage),
-            None if decision is None else m.decision_document(decision),
-        )
+        spent = replace(result.spent, seeing=self.image_meter.usage)
+        document = None if decision is None else m.decision_document(decision)
         cost = spent.usage - before.usage
         remembered = result.feedback, result.done, result.refused
         first_view = "" if opening else memory.opening
@@ -277,7 +264,8 @@ class Session:
         if refused:
             reason = f"{refused} of {len(decision.actions)} actions could not be carried out"
             return replace(result, ending=("infeasible", reason))
-        return replace(result, ending=("done", reporting.done_text(result.done)))
+        done = f"carried out: {', '.join(result.done)}" if result.done else "there was nothing to carry out"
+        return replace(result, ending=("done", done))
 
 
 def _outcome(decision: m.Done | m.GiveUp) -> e.Outcome:

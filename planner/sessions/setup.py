@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from scenecypher.chat.model import Model, Reply, Request, model_name, traced
@@ -25,8 +26,15 @@ from scenecypher.planner.prompts.terms import environment_schema, scene_words
 from scenecypher.planner.sessions.budget import Budget, DeadlineModel, InformedModel, OthersActs, Stopwatch, UsageMeter
 from scenecypher.planner.sessions.events import Began, Event, Finished, GoalState
 from scenecypher.planner.sessions.goal_check import judge
-from scenecypher.planner.sessions.method import AskingBack, Memory
-from scenecypher.planner.sessions.recipe import MethodContext, Recipe, SceneAccess, SchemaScope
+from scenecypher.planner.sessions.method import (
+    AskingBack,
+    Memory,
+    MethodContext,
+    Recipe,
+    SceneAccess,
+    SchemaScope,
+    Tool,
+)
 from scenecypher.planner.sessions.session import SchemaWriter, Session
 from scenecypher.planner.sessions.views import make_view
 from scenecypher.planner.symbolic.parts import afforded
@@ -100,11 +108,6 @@ class SessionSetting:
     examples: Mapping[str, str] = field(default_factory=dict)
     answer: Answer | None = None
     asking: AskingBack | None = None
-
-    @property
-    def begun_at(self) -> int:
-        """The scene's version at which the session began."""
-        return self.scene.version if self.since is None else self.since
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,15 +201,16 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
         goal=setting.goal,
         required_actions=setting.required_actions,
     )
+    own: dict[str, Tool] = {name: partial(tool, access) for name, tool in recipe.tools.items()}
     session = Session(
         recipe.build(context),
         simulator,
         recipe.asker(access) if recipe.asker else Retriever(setting.model, setting.gate, enumerator),
-        tools={**tools, **{name: make(access) for name, make in recipe.tools.items()}},
+        tools={**tools, **own},
         view=view,
         schema=(lambda: environment) if environment else _schema_writer(setting, recipe, simulator, enumerator),
         others=others,
-        step_writer=recipe.step_writer(access) if recipe.step_writer else None,
+        step_writer=partial(recipe.step_writer, access) if recipe.step_writer else None,
         budget=setting.budget,
         reprompt=recipe.reprompt,
         watch=watch,
@@ -243,7 +247,8 @@ def _judge(setting: SessionSetting, stated: Condition | None) -> tuple[GoalState
         duties = [f"still to do: {it.words}" for it in open_duties(rules_of(now.info.declared), now.graph)]
         if goal is None and not setting.required_actions:
             return "unknown", (*duties,)
-        found = judge(setting.store, setting.scene, wanted, setting.required_actions, after=setting.begun_at)
+        begun_at = setting.scene.version if setting.since is None else setting.since
+        found = judge(setting.store, setting.scene, wanted, setting.required_actions, after=begun_at)
     except SceneReplaced:
         return "unknown", ()
     return ("met", (*duties,)) if found.met else ("not met", (*found.unmet, *duties))

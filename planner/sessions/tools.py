@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from scenecypher.chat.clean import clean_cypher
-from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.chat.model import Message, Usage
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.reference import resolve_reference
 from scenecypher.errors import ActionRefused, ReplyRejected, UnknownReference
 from scenecypher.planner.actions.execution import NO_AGENT
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
-from scenecypher.planner.prompts.replies import ask_in_text, extract_program
-from scenecypher.planner.prompts.texts import prompts_beside
+from scenecypher.planner.prompts.texts import ask_in_text, extract_program, prompts_beside
 from scenecypher.planner.sandbox.running import ProgramResult, run_program
-from scenecypher.planner.sessions.method import Tool, ToolAnswer, argument
-from scenecypher.planner.sessions.recipe import SceneAccess
+from scenecypher.planner.sessions.method import SceneAccess, ToolAnswer, argument
 from scenecypher.planner.symbolic.states import apply_call
 from scenecypher.planner.vocabularies.vocabulary import ReasoningTool, operators_of, vocabulary_named
 from scenecypher.retriever import graph_api
@@ -51,42 +50,33 @@ REHEARSED: Final = "the plan can be carried out"
 """Answer of `verify_plan` to a plan without a fault."""
 
 
-def graph_call_tool(name: str) -> Callable[[SceneAccess], Tool]:
-    """Return the tool for a graph call of the papers (`scenecypher.retriever.graph_api.CALLS`), answering in JSON."""
-
-    def make(access: SceneAccess) -> Tool:
-        api = GraphApi(access.reader)
-        return lambda arguments: ToolAnswer(
-            json.dumps(graph_api.run_call(api, name, arguments), ensure_ascii=False, separators=(", ", ": "))
-        )
-
-    return make
+def graph_call(access: SceneAccess, arguments: Mapping[str, Any], *, name: str) -> ToolAnswer:
+    """Answer a graph call of the papers (`scenecypher.retriever.graph_api.CALLS`) in JSON."""
+    return ToolAnswer(json.dumps(graph_api.run_call(GraphApi(access.reader), name, arguments), ensure_ascii=False))
 
 
-def verify_plan(access: SceneAccess) -> Tool:
-    """Return the tool ``verify_plan(plan)``: simulates the plan in memory and explains its first failure."""
-
-    def verify(arguments: Mapping[str, Any]) -> ToolAnswer:
-        plan = arguments.get("plan")
-        if not isinstance(plan, list | tuple) or not all(isinstance(action, str) for action in plan):
-            raise ReplyRejected('verify_plan takes the argument "plan", a list of actions; call it with that')
-        graph = access.store.now(access.scene).graph
-        try:
-            rehearse(graph, tuple(plan), operators_of(access.scene.vocabulary))
-        except (ActionRefused, UnknownReference) as fault:
-            return ToolAnswer(str(fault))
-        return ToolAnswer(REHEARSED)
-
-    return verify
+def verify_plan(access: SceneAccess, arguments: Mapping[str, Any]) -> ToolAnswer:
+    """Simulate a plan in memory and explain its first failure: ``verify_plan(plan)``."""
+    plan = arguments.get("plan")
+    if not isinstance(plan, list | tuple) or not all(isinstance(action, str) for action in plan):
+        raise ReplyRejected('verify_plan takes the argument "plan", a list of actions; call it with that')
+    graph = access.store.now(access.scene).graph
+    try:
+        rehearse(graph, tuple(plan), operators_of(access.scene.vocabulary))
+    except (ActionRefused, UnknownReference) as fault:
+        return ToolAnswer(str(fault))
+    return ToolAnswer(REHEARSED)
 
 
-def confirm_graph(access: SceneAccess) -> Tool:
-    """Return the tool ``verify_graph()``, which ends the search of SayPlan Lite."""
-    del access
-    return lambda _: ToolAnswer("the graph is confirmed")
+def confirm_graph(access: SceneAccess, arguments: Mapping[str, Any]) -> ToolAnswer:
+    """End the search of SayPlan Lite: ``verify_graph()``."""
+    del access, arguments
+    return ToolAnswer("the graph is confirmed")
 
 
-PAPER_SETS: Final = {name: {call: graph_call_tool(call) for call in calls} for name, calls in CALL_SETS.items()}
+PAPER_SETS: Final = {
+    name: {call: partial(graph_call, name=call) for call in calls} for name, calls in CALL_SETS.items()
+}
 """Tools of each paper's ReAct (`scenecypher.retriever.graph_api.SETS`)."""
 
 
@@ -110,59 +100,42 @@ def tools_text(vocabulary: str, *, query: bool = False) -> str:
     return "\n\n".join([*annotations, PROMPTS["query_annotation"]] if query else annotations)
 
 
-def reasoning_tool(name: str) -> Callable[[SceneAccess], Tool]:
-    """Return a reasoning tool as a tool of the session; it answers in JSON (SG2's ReAct)."""
-
-    def make(access: SceneAccess) -> Tool:
-        tool = tools_of(access.scene.vocabulary).get(name)
-
-        def call(arguments: Mapping[str, Any]) -> ToolAnswer:
-            if tool is None:
-                raise ReplyRejected(f"there is no tool {name} in this environment; use another")
-            if set(arguments) != set(tool.arguments):
-                raise ReplyRejected(f"{name} takes {', '.join(tool.arguments)}; give each of them once")
-            return ToolAnswer(json.dumps(tool.run(**arguments)))
-
-        return call
-
-    return make
+def reasoning_tool(access: SceneAccess, arguments: Mapping[str, Any], *, name: str) -> ToolAnswer:
+    """Call a reasoning tool, which answers in JSON (SG2's ReAct)."""
+    tool = tools_of(access.scene.vocabulary).get(name)
+    if tool is None:
+        raise ReplyRejected(f"there is no tool {name} in this environment; use another")
+    if set(arguments) != set(tool.arguments):
+        raise ReplyRejected(f"{name} takes {', '.join(tool.arguments)}; give each of them once")
+    return ToolAnswer(json.dumps(tool.run(**arguments)))
 
 
-def python_tool(access: SceneAccess) -> Tool:
-    """Return the tool ``python(code)``: runs a program with the reasoning tools in the sandbox (SG-RwR's Reasoner)."""
-    functions = _tool_functions(access.scene.vocabulary)
-    return lambda arguments: ToolAnswer(run_text(run_program(argument(arguments, "code", tool=PYTHON), functions)))
+def python_tool(access: SceneAccess, arguments: Mapping[str, Any]) -> ToolAnswer:
+    """Run a program with the reasoning tools in the sandbox (SG-RwR's Reasoner): ``python(code)``."""
+    code = argument(arguments, "code", tool=PYTHON)
+    return ToolAnswer(run_text(run_program(code, _tool_functions(access))))
 
 
-def program_tool(access: SceneAccess) -> Tool:
-    """Return the tool ``program(code)``: like ``python(code)``, with ``query(cypher)`` too (SG-RwR's SingleCoder)."""
-    functions = {**_tool_functions(access.scene.vocabulary), "query": query_function(access.reader)}
-    return lambda arguments: ToolAnswer(run_text(run_program(argument(arguments, "code", tool=PROGRAM), functions)))
+def program_tool(access: SceneAccess, arguments: Mapping[str, Any]) -> ToolAnswer:
+    """Run a program as `python_tool` does, with ``query(cypher)`` too (SG-RwR's SingleCoder): ``program(code)``."""
+    code = argument(arguments, "code", tool=PROGRAM)
+    functions = {**_tool_functions(access), "query": query_function(access.reader)}
+    return ToolAnswer(run_text(run_program(code, functions)))
 
 
-def tool_caller_tool(access: SceneAccess) -> Tool:
-    """Return the tool ``tool_caller(message)``: an agent writes the message as a program (SG2, "Reasoner Module").
+def tool_caller_tool(access: SceneAccess, arguments: Mapping[str, Any]) -> ToolAnswer:
+    """Have an agent write a message as a program (SG2, "Reasoner Module"), and run it: ``tool_caller(message)``.
 
-    The program is run. A failed one is rewritten given the error, `ATTEMPTS` programs in all, like the paper's Code
-    Writer.
+    A failed one is rewritten given the error, `ATTEMPTS` programs in all, like the paper's Code Writer.
     """
-    functions = _tool_functions(access.scene.vocabulary)
-    system = Message("system", PROMPTS["caller"].format(tools=tools_text(access.scene.vocabulary)))
-
-    def call(arguments: Mapping[str, Any]) -> ToolAnswer:
-        message = Message("user", argument(arguments, "message", tool=TOOL_CALLER))
-        return _write_and_run(access.model, (system, message), functions)
-
-    return call
-
-
-def _write_and_run(
-    model: Model, messages: tuple[Message, ...], functions: Mapping[str, Callable[..., Any]]
-) -> ToolAnswer:
+    messages: tuple[Message, ...] = (
+        Message("system", PROMPTS["caller"].format(tools=tools_text(access.scene.vocabulary))),
+        Message("user", argument(arguments, "message", tool=TOOL_CALLER)),
+    )
     usage, result = Usage(), ProgramResult("", None)
     for _ in range(ATTEMPTS):
-        code, usage = ask_in_text(model, messages, extract_program, spent=usage)
-        result = run_program(code, functions)
+        code, usage = ask_in_text(access.model, messages, extract_program, spent=usage)
+        result = run_program(code, _tool_functions(access))
         if result.error is None and result.output:
             break
         problem = PROMPTS["mend"].format(error=result.error or NOTHING)
@@ -194,5 +167,5 @@ def query_function(reader: SceneReader) -> Callable[..., Any]:
     return query
 
 
-def _tool_functions(vocabulary: str) -> dict[str, Callable[..., Any]]:
-    return {name: tool.run for name, tool in tools_of(vocabulary).items()}
+def _tool_functions(access: SceneAccess) -> dict[str, Callable[..., Any]]:
+    return {name: tool.run for name, tool in tools_of(access.scene.vocabulary).items()}

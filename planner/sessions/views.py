@@ -13,9 +13,17 @@ from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.perception.draft import was_partial
 from scenecypher.planner.prompts.graph_texts import describe_action, describe_surroundings, graph_json, graph_words
 from scenecypher.planner.prompts.layout import SceneLayout, surroundings
-from scenecypher.planner.sessions.method import CallTool, Memory, Tool, ToolAnswer, argument
-from scenecypher.planner.sessions.recipe import Recipe, SceneAccess, ViewForm
-from scenecypher.planner.sessions.session import StepWriter, ViewWriter
+from scenecypher.planner.sessions.method import (
+    CallTool,
+    Memory,
+    Recipe,
+    SceneAccess,
+    Tool,
+    ToolAnswer,
+    ViewForm,
+    argument,
+)
+from scenecypher.planner.sessions.session import ViewWriter
 from scenecypher.planner.symbolic.parts import usable
 from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS
@@ -44,8 +52,10 @@ def make_view(
             return lambda _: "\n".join(map(agent_words, access.reader.enumerator.of(access.scene).agents)), {}
         case "memory":
             return MemoryView(access, recipe, instruction).text, {}
+        case "full" if recipe.form == "lines":
+            return lambda _: graph_text(access.reader)[0], {}
         case "full":
-            return lambda memory: _full_graph(memory, access, form=recipe.form), {}
+            return lambda it: _graph_text(access.store.now(access.scene).graph, it, access, form=recipe.form), {}
         case "collapsed":
             rooms = CollapsedView(access)
             return rooms.text, {EXPAND: rooms.expand, CONTRACT: rooms.contract}
@@ -187,12 +197,6 @@ def _surrounding_graph(
     return surroundings(now, touched=touched, classes=classes, priors=priors, through_doors=through_doors)
 
 
-def _full_graph(memory: Memory, access: SceneAccess, *, form: ViewForm) -> str:
-    if form == "lines":
-        return graph_text(access.reader)[0]
-    return _graph_text(access.store.now(access.scene).graph, memory, access, form=form)
-
-
 def _graph_text(graph: SceneGraph, memory: Memory, access: SceneAccess, *, form: ViewForm) -> str:
     return WRITERS[form](graph, access.scene.vocabulary, inspected=inspected_nodes(memory))
 
@@ -204,13 +208,8 @@ WRITERS: Final[Mapping[ViewForm, Callable[..., str]]] = {
 }
 
 
-def alfworld_step_writer(access: SceneAccess) -> StepWriter:
-    """Return a writer that words each step like ALFWorld: the action, and what is seen at its place."""
-
-    def write(step: CommittedAction) -> str:
-        call, vocabulary = parse_action(step.action), access.scene.vocabulary
-        graph = _surrounding_graph(access, touched=frozenset(call.arguments), priors=False)
-        revealing = vocabulary_named(vocabulary).looking.revealing
-        return describe_action(call, graph, vocabulary, shows=revealing)
-
-    return write
+def alfworld_step(access: SceneAccess, step: CommittedAction) -> str:
+    """Word a step like ALFWorld: the action, and what is seen at its place."""
+    call, vocabulary = parse_action(step.action), access.scene.vocabulary
+    graph = _surrounding_graph(access, touched=frozenset(call.arguments), priors=False)
+    return describe_action(call, graph, vocabulary, shows=vocabulary_named(vocabulary).looking.revealing)

@@ -71,7 +71,8 @@ def part_of(
     if len(graph.nodes) <= small:
         return graph
     sought = sought_for(goal, operators)
-    core = _above(graph, {*_sought(graph, sought), *_of_agents(graph)})
+    named = (x for class_ in sought.classes for x in graph.by_class.get(class_, ()))
+    core = _above(graph, {*(sought.ids & graph.nodes.keys()), *named, *_of_agents(graph)})
     places = {*graph.by_kind.get("Place", ())} if wide else {x for x in core if graph.nodes[x].kind == "Place"}
     core |= places.union(*(_first_in(graph, place, is_spare_surface) for place in places))
     if sought.fillers:
@@ -93,12 +94,6 @@ def is_liftable(graph: SceneGraph, x: str) -> bool:
     boxes = (graph.nodes[y] for y in graph.targets(x, "INSIDE"))
     shut_in = any("closed" in box.states and box.kind != "Place" for box in boxes)
     return bool({*graph.nodes[x].affordances} & {*LIFTABLE}) and not shut_in
-
-
-def _sought(graph: SceneGraph, sought: Sought) -> Iterator[str]:
-    yield from sought.ids & graph.nodes.keys()
-    for class_ in sought.classes:
-        yield from graph.by_class.get(class_, ())
 
 
 def _of_agents(graph: SceneGraph) -> Iterator[str]:

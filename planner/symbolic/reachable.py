@@ -123,7 +123,9 @@ class _Relaxation:
         """Look for actions that bring about what is asked for; return whether anything more is known, or asked."""
         before = len(self.known), len(self.asked)
         for fact in [*self.asked]:
-            if fact not in self.known and not self.is_late and self._is_added(fact):
+            key, ends = fact
+            ways = (it for it in self.changes.get(key, ()) if len(it.ends) == len(ends))
+            if fact not in self.known and not self.is_late and any(self._is_way(it, ends) for it in ways):
                 self.known.add(fact)
         return before != (len(self.known), len(self.asked))
 
@@ -268,11 +270,6 @@ class _Relaxation:
         return number > 0 if holds else number < len(first) * len(other)
 
     # --- actions
-
-    def _is_added(self, fact: Fact) -> bool:
-        key, ends = fact
-        changes = (it for it in self.changes.get(key, ()) if len(it.ends) == len(ends))
-        return any(self._is_way(change, ends) for change in changes)
 
     def _is_way(self, change: _Change, ends: tuple[Some, ...]) -> bool:
         """Check if an action, on some nodes, may bring about the change of these ends."""

@@ -23,10 +23,10 @@ from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.simulator import PERSON, Acting, CommittedAction, Simulator, action_of, history_text
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.perception.body import merge_body, witnessed_nodes
 from scenecypher.planner.perception.draft import MergeResult, Unchanged, extent_words, only_renews
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.new_things import confirmations, merge_refusal, needed_assumptions
+from scenecypher.planner.perception.truth import merge_body, witnessed_nodes
 from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 from scenecypher.planner.worlds.belief import is_where_believed, places_to_look, told_event, world_of
 from scenecypher.planner.worlds.environment import Environment, SceneEnvironment, WorldMismatch, is_scene

@@ -8,11 +8,10 @@ from typing_extensions import Unpack
 
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import ActionRefused
+from scenecypher.errors import ActionRefused, UnknownReference
 from scenecypher.planner.actions.simulator import Acting, Simulator
-from scenecypher.planner.perception.body import Body, body_of
 from scenecypher.planner.perception.observation import Observation, Observer
-from scenecypher.planner.perception.truth import TruthObserver
+from scenecypher.planner.perception.truth import Body, body_of, true_observation
 
 
 class Environment(Protocol):
@@ -46,7 +45,6 @@ class SceneEnvironment:
     def __init__(self, store: SceneStore, scene: SceneInfo, **how: Unpack[Acting]) -> None:
         self._store, self._scene, self._start = store, scene, scene.version
         self._simulator = Simulator(store, scene, **how)
-        self._observer = TruthObserver(store, scene)
 
     def execute(self, action: str, *, action_id: str, because: str | None = None) -> int | None:
         """Commit one action to the world; return its version. Raises ActionRefused, UnknownReference, InputError."""
@@ -54,7 +52,11 @@ class SceneEnvironment:
 
     def observe(self, of: str, *, step: int) -> Observation:
         """Return the ground truth about a node and its direct children. Raises UnknownReference."""
-        return self._observer.observe(of, step=step)
+        world = self._store.now(self._scene).graph
+        if of not in world:
+            msg = f"there is no {of[:100]!r} in {self._scene.name} to look at; use the id of a node in it"
+            raise UnknownReference(msg)
+        return true_observation(world, of, step=step, vocabulary=self._scene.vocabulary)
 
     def body(self, agent: str) -> Body | None:
         """Return what the agent holds, its place and states; None if the world has no such agent."""

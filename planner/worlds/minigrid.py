@@ -132,7 +132,7 @@ class Executor:
         self.env = env
         self.things = things
         self._steps_taken = 0
-        self._end_message = ""
+        self._action = self._end_message = ""
         self._fulfilled = False
 
     def do(self, call: ActionCall) -> ActionResult:
@@ -142,20 +142,17 @@ class Executor:
         """
         if call.name not in ACTIONS or len(call.arguments) != 1:
             raise ActionRefused(str(call), [f"choose one of {', '.join(f'{name}(node)' for name in ACTIONS)}"])
-        act = {"pickup": self._pickup, "remove": self._remove, "open": self._open}[call.name]
-        before = self._steps_taken
-        try:
-            act(call.arguments[0])
-        except _Refused as refused:
-            raise ActionRefused(str(call), [str(refused)]) from None
+        self._action, before = str(call), self._steps_taken
+        {"pickup": self._pickup, "remove": self._remove, "open": self._open}[call.name](call.arguments[0])
         return ActionResult(self._steps_taken - before, self._fulfilled)
 
     def turn(self) -> None:
         """Turn left once, to look around. Raises ActionRefused if the episode has ended."""
-        try:
-            self._step("left")
-        except _Refused as refused:
-            raise ActionRefused("turn", [str(refused)]) from None
+        self._action = "turn"
+        self._step("left")
+
+    def _refusal(self, why: str) -> ActionRefused:
+        return ActionRefused(self._action, [why])
 
     def _pickup(self, node_id: str) -> None:
         thing = self._reachable_item(node_id)
@@ -171,49 +168,49 @@ class Executor:
         if spot is None:
             self._step("drop")
             self._pick_up_again(held)
-            raise _Refused(f"there is no free place for {node_id}; remove something else first")
+            raise self._refusal(f"there is no free place for {node_id}; remove something else first")
         self._put_down(*spot)
         self._pick_up_again(held)
 
     def _open(self, node_id: str) -> None:
         door = self._thing(node_id)
         if door.type != "door":
-            raise _Refused(f"{node_id} is no door; choose a door")
+            raise self._refusal(f"{node_id} is no door; choose a door")
         if door.is_open:
-            raise _Refused(f"{node_id} is open already; go on with the next action")
+            raise self._refusal(f"{node_id} is open already; go on with the next action")
         self._go_beside(self._cell(door, node_id), node_id)
         self._step("toggle")
         if not door.is_open:
             held = self.env.carrying
             hand = f"a {held.color} {held.type} is" if held else "nothing is"
-            raise _Refused(f"{node_id} is locked, and {hand} in the hand; pick up the {door.color} key first")
+            raise self._refusal(f"{node_id} is locked, and {hand} in the hand; pick up the {door.color} key first")
 
     def _reachable_item(self, node_id: str) -> Any:
         """Return the item after checking that the agent can walk to it and pick it up."""
         thing = self._thing(node_id)
         if not thing.can_pickup():
-            raise _Refused(f"{node_id} can not be lifted; choose a key, a ball or a box")
+            raise self._refusal(f"{node_id} can not be lifted; choose a key, a ball or a box")
         if thing is self.env.carrying:
-            raise _Refused(f"{node_id} is in the hand already; go on with the next action")
+            raise self._refusal(f"{node_id} is in the hand already; go on with the next action")
         self._path_beside(self._cell(thing, node_id), node_id)
         return thing
 
     def _thing(self, node_id: str) -> Any:
         if node_id not in self.things:
             hint = did_you_mean(node_id[:60], tuple(self.things))
-            raise _Refused(f"no thing has the id {node_id[:60]!r}{hint}; choose a door or an item of the scene")
+            raise self._refusal(f"no thing has the id {node_id[:60]!r}{hint}; choose a door or an item of the scene")
         return self.things[node_id]
 
     def _cell(self, thing: Any, node_id: str) -> GridCell:
         for cell, one in grid_cells(self.env).items():
             if one is thing:
                 return cell
-        raise _Refused(f"{node_id} stands nowhere in the grid; choose what lies in a room")
+        raise self._refusal(f"{node_id} stands nowhere in the grid; choose what lies in a room")
 
     def _path_beside(self, cell: GridCell, node_id: str) -> list[GridCell]:
         path = GridLayout.of(self.env).path_beside(position(self.env), cell)
         if path is None:
-            raise _Refused(f"no way leads to {node_id}; remove what is in the way, or open a door")
+            raise self._refusal(f"no way leads to {node_id}; remove what is in the way, or open a door")
         return path
 
     def _pick_up(self, thing: Any, node_id: str) -> None:
@@ -225,11 +222,10 @@ class Executor:
         if self.env.carrying is None:
             return
         here = position(self.env)
-        spot = GridLayout.of(self.env).drop_spot(
-            here, next((room.cells for room in rooms(self.env) if here in room.cells), ())
-        )
+        room = next((room.cells for room in rooms(self.env) if here in room.cells), ())
+        spot = GridLayout.of(self.env).drop_spot(here, room)
         if spot is None:
-            raise _Refused("there is no free place for what is in the hand; go elsewhere first")
+            raise self._refusal("there is no free place for what is in the hand; go elsewhere first")
         self._put_down(*spot)
 
     def _pick_up_again(self, held: Any) -> None:
@@ -256,13 +252,9 @@ class Executor:
 
     def _step(self, move: str) -> None:
         if self._end_message:
-            raise _Refused(self._end_message)
+            raise self._refusal(self._end_message)
         _, reward, terminated, truncated, _ = self.env.step(MOVES[move])
         self._steps_taken += 1
         self._fulfilled = self._fulfilled or (terminated and reward > 0)
         if terminated or truncated:
             self._end_message = f"the episode ended after {self._steps_taken} steps; begin another"
-
-
-class _Refused(Exception):
-    """The reason that an action can't be done. Never leaves this module."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from scenecypher.planner.sessions.events import Event
-    from scenecypher.planner.sessions.recipe import Recipe
+    from scenecypher.planner.sessions.method import Recipe
     from scenecypher.planner.sessions.recording import RunRecorder
     from scenecypher.planner.sessions.setup import SessionSetting
 
@@ -74,7 +74,7 @@ def list_methods(wanted: bool) -> None:  # noqa: FBT001 - the form of Typer's ca
 
 def _method_document(name: str, recipe: Recipe) -> dict[str, Any]:
     from scenecypher.importers.datasets import DATASETS
-    from scenecypher.planner.methods.matrix import matrix_cell
+    from scenecypher.planner.methods import matrix_cell
 
     return {
         "method": name,

@@ -56,6 +56,13 @@ class WorldAndBelief:
         return [event.action.split("  [")[0] for event in self.store.history(scene)]
 
 
+def test_a_scene_shows_no_node_that_it_lacks(store: SceneStore) -> None:
+    world = SceneEnvironment(store, WorldAndBelief(store, home(), home()).world)
+    assert world.observe("table-1", step=1).of == "table-1"
+    with pytest.raises(UnknownReference, match="there is no 'violin' in"):
+        world.observe("violin", step=1)
+
+
 def test_a_belief_that_is_right_goes_with_its_world(store: SceneStore) -> None:
     pair = WorldAndBelief(store, home(), home())
     carried_out = pair.act("pick_up(cup-1)")

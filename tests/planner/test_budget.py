@@ -15,8 +15,7 @@ from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.methods.baselines.whole_plans import LlmPlusP
 from scenecypher.planner.sessions.budget import Budget, DeadlineModel, Stopwatch
 from scenecypher.planner.sessions.events import Acted, Event, Finished
-from scenecypher.planner.sessions.method import Decision, Memory, Solve
-from scenecypher.planner.sessions.recipe import MethodContext, Recipe
+from scenecypher.planner.sessions.method import Decision, Memory, MethodContext, Recipe, Solve
 from scenecypher.planner.sessions.session import Session
 from scenecypher.planner.sessions.setup import NoModel, SessionSetting, prepare_session
 from scenecypher.retriever.retriever import Retriever
@@ -91,7 +90,7 @@ def test_model_and_engine_have_no_more_time_than_is_left(store: SceneStore) -> N
 
     def build(it: MethodContext) -> LlmPlusP:
         given.append(it)
-        return LlmPlusP(it.model, it.vocabulary, timeout_s=it.timeout_s)
+        return LlmPlusP(it)
 
     scene = put(store, home(), vocabulary="grasif")
     setting = SessionSetting(store, Gate(store.database), scene, "", "x", budget=Budget(seconds=5))

@@ -16,8 +16,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.home import PlanOutcome
 from scenecypher.planner.sessions.budget import Budget
 from scenecypher.planner.sessions.events import Event, Finished
-from scenecypher.planner.sessions.method import Act, Decision, Done, GiveUp, Memory, Think
-from scenecypher.planner.sessions.recipe import Recipe
+from scenecypher.planner.sessions.method import Act, Decision, Done, GiveUp, Memory, Recipe, Think
 from scenecypher.planner.sessions.recording import RunRecorder
 from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 from scenecypher.planner.worlds.environment import SceneEnvironment

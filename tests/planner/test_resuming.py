@@ -16,12 +16,11 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import DatabaseUnavailable, InputError
-from scenecypher.planner.perception.body import Body
 from scenecypher.planner.perception.observation import Observation
+from scenecypher.planner.perception.truth import Body
 from scenecypher.planner.sessions.budget import Budget
 from scenecypher.planner.sessions.events import Event, Finished, Remembered, event_document
-from scenecypher.planner.sessions.method import Act, Decision, Done, Memory, Solve, Think
-from scenecypher.planner.sessions.recipe import Recipe
+from scenecypher.planner.sessions.method import Act, Decision, Done, Memory, Recipe, Solve, Think
 from scenecypher.planner.sessions.resuming import read_log, resume_session
 from scenecypher.planner.sessions.setup import SessionSetting, prepare_session
 from scenecypher.planner.worlds.belief import belief_name, find_or_create_belief

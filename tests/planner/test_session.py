@@ -32,8 +32,8 @@ from scenecypher.planner.sessions.events import (
     Retrieved,
     event_document,
 )
-from scenecypher.planner.sessions.method import Memory
-from scenecypher.planner.sessions.session import Asker, Session
+from scenecypher.planner.sessions.method import Asker, Memory
+from scenecypher.planner.sessions.session import Session
 from scenecypher.planner.vocabularies.vocabulary import action_list, operators_of
 from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.retriever import Retriever

@@ -33,13 +33,8 @@ KITCHEN = replace(VOCABULARY, name="kitchen", operators={**VOCABULARY.operators,
 MISNAMED = replace(KITCHEN, name="scullery")
 """
 """A package of somebody else's: household's vocabulary with an action more."""
-OWN_PLACES = {
-    ROOT / "db" / "vocabulary.py",
-    ROOT / "db" / "graph" / "axes.py",
-    ROOT / "planner" / "methods" / "matrix.py",
-}
-"""The rows; whose scenes had Unity's axes before they declared their own; and the families of tasks, of which some are
-called like vocabularies."""
+OWN_PLACES = {ROOT / "db" / "vocabulary.py", ROOT / "db" / "graph" / "axes.py"}
+"""The rows; and whose scenes had Unity's axes before they declared their own."""
 POINTS = """[scenecypher.vocabularies]
 kitchen = own_kitchen:KITCHEN
 lost = own_kitchen:NOWHERE

@@ -22,10 +22,8 @@ from scenecypher.importers import grasif, homes
 from scenecypher.importers.detect import FORMATS, FileFormat, SceneFile
 from scenecypher.importers.homes import small_home
 from scenecypher.planner.actions.operator import Become, Operator, Parameter, Relate
-from scenecypher.planner.methods import METHODS
-from scenecypher.planner.methods.matrix import matrix_cell
-from scenecypher.planner.sessions.method import Act, Decision, Memory
-from scenecypher.planner.sessions.recipe import MethodContext, Recipe
+from scenecypher.planner.methods import METHODS, matrix_cell
+from scenecypher.planner.sessions.method import Act, Decision, Memory, MethodContext, Recipe
 from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 from scenecypher.testing import check_format, check_method, check_vocabulary
 from tests.importers.test_bad_input import GOOD

@@ -16,7 +16,7 @@ from scenecypher.chat import Image
 from scenecypher.evaluation.views import bundled_views
 from scenecypher.importers.babyai import level_instance
 from scenecypher.importers.babyai_grid import THINGS
-from scenecypher.planner.perception.grid_view import render_view, simulator_view
+from scenecypher.planner.worlds.minigrid_world import render_view, simulator_view
 from tests.pictures import table
 from tests.views.hard import hard_views
 from tests.views.made import SORTS, MadeView, listed

@@ -14,7 +14,7 @@ import numpy as np
 
 from scenecypher.chat import Image
 from scenecypher.importers.babyai import level_instance
-from scenecypher.planner.perception.grid_view import TILE_PIXELS, render_view
+from scenecypher.planner.worlds.minigrid_world import TILE_PIXELS, render_view
 from tests.pictures import blurred, encoded, framed
 from tests.views.made import SORTS, MadeView, listed
 

@@ -13,11 +13,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.chat.model import Message, Usage
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.prompts.replies import SOLUTION_FORM, ask_in_text, parse_solution, solution_text
-from scenecypher.planner.prompts.texts import environment_explanation, prompts_beside, required_examples
-from scenecypher.planner.sessions.method import Decision, Memory, Solve
+from scenecypher.planner.prompts.texts import (
+    SOLUTION_FORM,
+    ask_in_text,
+    environment_explanation,
+    parse_solution,
+    prompts_beside,
+    required_examples,
+    solution_text,
+)
+from scenecypher.planner.sessions.method import Decision, Memory, MethodContext, Solve
 
 PROMPTS: Final = prompts_beside(__name__)
 _SOLUTION: Final = re.compile(r"^\W*Solution\W*?:[ \t]*", re.MULTILINE | re.IGNORECASE)
@@ -38,26 +45,24 @@ STYLES: Final[Mapping[str, Style]] = {name: Style(**style) for name, style in PR
 
 @dataclass(frozen=True, slots=True)
 class Prompting:
-    """Method that asks `model` once in a style; if not `final`, it is stepwise as in `sg2`."""
+    """Method that asks once in a style; if not `final`, it is stepwise as in `sg2`."""
 
-    model: Model
-    vocabulary: str
+    context: MethodContext
     style: Style
-    final: bool = True
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the solution and its tokens. Raises ReplyRejected after three replies without one, and InputError."""
-        return ask_in_text(self.model, self._prompt(memory), self._read)
+        return ask_in_text(self.context.model, self._prompt(memory), self._read)
 
     def _prompt(self, memory: Memory) -> tuple[Message, Message]:
         system = PROMPTS["prompting"].format(
-            environment=environment_explanation(self.vocabulary),
+            environment=environment_explanation(self.context.vocabulary),
             actions=memory.actions,
             how=self.style.how,
             form=SOLUTION_FORM,
         )
         added = (
-            required_examples(name, self.vocabulary, memory.instruction, memory.examples)
+            required_examples(name, self.context.vocabulary, memory.instruction, memory.examples)
             for name in (self.style.method, self.style.examples)
             if name
         )
@@ -72,4 +77,4 @@ class Prompting:
         if not found:
             raise ReplyRejected(f"it has no line that begins with Solution:. {SOLUTION_FORM}")
         reason = text[: found[-1].start()].strip()
-        return parse_solution(text[found[-1].end() :], self.vocabulary, reason=reason, final=self.final)
+        return parse_solution(text[found[-1].end() :], self.context.vocabulary, reason=reason, final=self.context.final)

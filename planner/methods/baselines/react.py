@@ -18,53 +18,40 @@ the whole room is in view, its contents are shown after each action.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Final
 
-from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.chat.model import Message, Usage
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.prompts import replies
-from scenecypher.planner.prompts.texts import (
-    TurnForm,
-    chat,
-    environment_explanation,
-    functions,
-    prompts_beside,
-    turn_messages,
-    worked_examples,
-)
-from scenecypher.planner.sessions.method import Act, CallTool, Decision, Done, Memory, Solve, Think, Turn
+from scenecypher.planner.prompts import texts
+from scenecypher.planner.sessions.method import Act, CallTool, Decision, Done, Memory, MethodContext, Solve, Think, Turn
 from scenecypher.planner.sessions.tools import tools_of
 from scenecypher.planner.vocabularies.vocabulary import DONE, vocabulary_named
 from scenecypher.retriever.graph_api import CALL_SETS, CALLS
 
-PROMPTS: Final = prompts_beside(__name__)
+PROMPTS: Final = texts.prompts_beside(__name__)
 FINISH: Final = "finish"
 
 
 class React:
-    """Method that asks `model` for a thought and a call; `name` is that of the set of its graph calls."""
+    """Method that asks for a thought and a call; `name` is that of the set of its graph calls."""
 
-    def __init__(self, model: Model, vocabulary: str, name: str, *, final: bool = True, examples: bool = True) -> None:
-        self._model, self._vocabulary, self._name = model, vocabulary, name
-        self._final, self._examples = final, examples
-        self._graph_calls = CALL_SETS[name]
-        self._tools = dict(tools_of(vocabulary)) if name != "react-rwr" else {}
+    def __init__(self, context: MethodContext, name: str) -> None:
+        self._context, self._name, self._graph_calls = context, name, CALL_SETS[name]
+        self._tools = dict(tools_of(context.vocabulary)) if name != "react-rwr" else {}
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
-        return replies.ask_in_text(self._model, chat(self._system(memory), memory, TURNS), self._read)
+        return texts.ask_in_text(self._context.model, texts.chat(self._system(memory), memory, TURNS), self._read)
 
     def _system(self, memory: Memory) -> str:
         text = PROMPTS["react"].format(
-            environment=environment_explanation(self._vocabulary),
+            environment=texts.environment_explanation(self._context.vocabulary),
             actions=memory.actions,
             calls=self._annotations(),
-            solution=replies.SOLUTION_FORM,
-            form=replies.STEP_FORM.format(example=self._example),
+            solution=texts.SOLUTION_FORM,
+            form=texts.STEP_FORM.format(example=self._example),
         )
-        examples = worked_examples(self._name, self._vocabulary, memory.instruction) if self._examples else ""
-        return "\n\n".join(filter(None, (text, examples)))
+        return "\n\n".join(filter(None, (text, texts.shown_examples(self._name, self._context, memory))))
 
     @property
     def _example(self) -> str:
@@ -79,14 +66,16 @@ class React:
         return "\n".join([*graph_calls, *(tool.annotation for tool in self._tools.values())])
 
     def _read(self, text: str) -> Decision:
-        step = replies.parse_step(text, self._example)
+        step = texts.parse_step(text, self._example)
         if step.name == FINISH:
-            return replies.parse_solution(step.written, self._vocabulary, reason=step.thought, final=self._final)
-        replies.check_known_call(step.name, (*self._graph_calls, *self._tools, FINISH))
+            return texts.parse_solution(
+                step.written, self._context.vocabulary, reason=step.thought, final=self._context.final
+            )
+        texts.check_known_call(step.name, (*self._graph_calls, *self._tools, FINISH))
         if step.name in self._tools:
-            return CallTool(step.name, replies.parse_arguments(step, self._tools[step.name].arguments), step.thought)
+            return CallTool(step.name, texts.parse_arguments(step, self._tools[step.name].arguments), step.thought)
         names = ("node_id",) if CALLS[step.name].takes_node else ()
-        return CallTool(step.name, replies.parse_arguments(step, names), step.thought)
+        return CallTool(step.name, texts.parse_arguments(step, names), step.thought)
 
 
 def _observation(_: Decision, turn: Turn) -> str:
@@ -94,13 +83,13 @@ def _observation(_: Decision, turn: Turn) -> str:
 
 
 def _call_text(call: CallTool) -> str:
-    written = ", ".join(map(replies.written_argument, call.arguments.values()))
-    return str(replies.ReActStep(call.reason, call.tool, written))
+    written = ", ".join(map(texts.written_argument, call.arguments.values()))
+    return str(texts.ReActStep(call.reason, call.tool, written))
 
 
 TURNS: Final = (
-    TurnForm(CallTool, _call_text, _observation),
-    TurnForm(Solve, lambda it: str(replies.ReActStep(it.reason, FINISH, replies.solution_text(it))), _observation),
+    texts.TurnForm(CallTool, _call_text, _observation),
+    texts.TurnForm(Solve, lambda it: str(texts.ReActStep(it.reason, FINISH, texts.solution_text(it))), _observation),
 )
 
 
@@ -112,13 +101,11 @@ _CALL: Final = re.compile(r"([A-Za-z_]\w*)\s*\((.*)\)\.?")
 
 
 class ReactAlfworld:
-    """Method that asks `model` for a thought or an action; `places` returns the names of the rooms."""
+    """Method that asks for a thought or an action."""
 
-    def __init__(
-        self, model: Model, vocabulary: str, places: Callable[[], tuple[str, ...]], *, examples: bool = True
-    ) -> None:
-        self._model, self._vocabulary, self._places, self._examples = model, vocabulary, places, examples
-        chosen = vocabulary_named(vocabulary)
+    def __init__(self, context: MethodContext) -> None:
+        self._context = context
+        chosen = vocabulary_named(context.vocabulary)
         self._approach = chosen.words.approach
         left_out = {DONE, *([self._approach.look] if self._approach else [])}
         known = (*chosen.operators, *chosen.macros)
@@ -127,23 +114,22 @@ class ReactAlfworld:
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next action and its tokens. Raises ReplyRejected after three unusable replies."""
         reason = _last_thought(memory)
-        return replies.ask_in_text(self._model, self._prompt(memory), lambda text: self._read(text, reason))
+        return texts.ask_in_text(self._context.model, self._prompt(memory), lambda text: self._read(text, reason))
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
         text = PROMPTS["react_alfworld"].format(
-            environment=environment_explanation(self._vocabulary),
+            environment=texts.environment_explanation(self._context.vocabulary),
             actions=self._annotations(),
             form=PROMPTS["react_alfworld_form"].format(example=self._example),
         )
-        example = worked_examples(NAME, self._vocabulary, memory.instruction) if self._examples else ""
         # The first view only: later observations are in the history.
         opening = f"{memory.opening}\nYour task is to: {memory.instruction}"
         forms = (
-            TurnForm(Act, self._written, self._turn_feedback),
-            TurnForm(Think, lambda it: f"> think: {it.thought}"),
+            texts.TurnForm(Act, self._written, self._turn_feedback),
+            texts.TurnForm(Think, lambda it: f"> think: {it.thought}"),
         )
-        system = "\n\n".join(filter(None, (text, example)))
-        return Message("system", system), Message("user", opening), *turn_messages(memory.turns, forms)
+        system = "\n\n".join(filter(None, (text, texts.shown_examples(NAME, self._context, memory))))
+        return Message("system", system), Message("user", opening), *texts.turn_messages(memory.turns, forms)
 
     @property
     def _example(self) -> str:
@@ -160,20 +146,20 @@ class ReactAlfworld:
             raise ReplyRejected(
                 f"it is no action; reply in this form:\n{PROMPTS['react_alfworld_form'].format(example=self._example)}"
             )
-        replies.check_known_call(called[1], self._names)
+        texts.check_known_call(called[1], self._names)
         return self._action(called[1], called[2].strip(), reason)
 
     def _action(self, name: str, written: str, reason: str) -> Decision:
         if name == DONE:
             return Done(reason)
         approach = self._approach
-        if approach and name in approach.go and written.strip("\"'") not in self._places():
+        if approach and name in approach.go and written.strip("\"'") not in self._context.occurring().places:
             return Act(f"{approach.look}({written})", reason)
         return Act(f"{name}({written})", reason)
 
     def _annotations(self) -> str:
         """Return the annotations of the actions, without the revealing action."""
-        lines = functions(self._vocabulary, "whole")
+        lines = texts.functions(self._context.vocabulary, "whole")
         if self._approach is None:
             return lines
         offered = [line for line in lines.splitlines() if not line.startswith(f"{self._approach.look}(")]
@@ -189,11 +175,9 @@ class ReactAlfworld:
         """Return the feedback in ALFWorld's words; a revealing action appears as a walk."""
         if not turn.refused:
             return turn.feedback
-        why = (
-            turn.feedback.replace(f"{self._approach.look}(", f"{self._approach.go[0]}(")
-            if self._approach
-            else turn.feedback
-        )
+        why = turn.feedback
+        if self._approach:
+            why = why.replace(f"{self._approach.look}(", f"{self._approach.go[0]}(")
         return f"Nothing happens: {why}."
 
 

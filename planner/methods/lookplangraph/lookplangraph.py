@@ -15,23 +15,36 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from pydantic import BaseModel
 
-from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.chat.model import Message, Usage
 from scenecypher.chat.structured_reply import ask_for
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.prompts.terms import relation_terms, state_terms
 from scenecypher.planner.prompts.texts import examples, feedback, functions, previous_actions, prompts_beside
-from scenecypher.planner.sessions.method import Act, Decision, Done, Memory
+from scenecypher.planner.sessions.method import Ablation, Act, Decision, Done, Memory, MethodContext
 from scenecypher.planner.sessions.views import inspected_nodes
 from scenecypher.planner.vocabularies.vocabulary import DONE, macros_of, operators_of, vocabulary_named
 from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS
 
 PROMPTS: Final = prompts_beside(__name__)
+FULL_GRAPH: Final = Ablation("full-graph", "the whole graph instead of the memory graph (table V)", {"extent": "full"})
+JSON_GRAPH: Final = Ablation("json-graph", "the memory graph as JSON (table V)", {"form": "json"})
+NO_PRIORS: Final = Ablation("no-priors", "objects that were not seen are left out (table V)", {"priors": False})
+NAMED_CLASSES: Final = Ablation(
+    "named-classes",
+    "ours: the memory graph has the things of the classes that the instruction names, in all rooms",
+    {"named": True},
+)
+NO_CORRECTION: Final = Ablation(
+    "no-correction",
+    "no corrections are inserted, and infeasible actions are not fed back (table V)",
+    {"fix": False, "reprompt": False},
+)
+ABLATIONS: Final = (JSON_GRAPH, FULL_GRAPH, NO_PRIORS, NAMED_CLASSES, NO_CORRECTION)
 
 
 class Action(BaseModel, extra="forbid"):
@@ -50,30 +63,12 @@ class LookPlanGraphReply(BaseModel, extra="forbid", title="Reply"):
     action: Action
 
 
-@dataclass(frozen=True, slots=True)
-class Telling:
-    """What is true of a session: the robot acts on its `belief`; its actions are corrected (`fix`); all of the graph is
-    shown (`whole`); it includes what is merely remembered (`priors`), also of what the instruction names (`named`); the
-    prompt has `examples`.
-    """
-
-    belief: bool
-    fix: bool
-    whole: bool = False
-    priors: bool = True
-    named: bool = False
-    examples: bool = True
-
-
-IN_PAPER: Final = Telling(belief=True, fix=True)
-
-
 class LookPlanGraph:
-    """Method that asks `model` for one action a step."""
+    """Method that asks for one action a step."""
 
-    def __init__(self, model: Model, vocabulary: str, telling: Telling = IN_PAPER) -> None:
-        self._model, self._vocabulary = model, vocabulary
-        self._system = Message("system", system_prompt(vocabulary, telling))
+    def __init__(self, context: MethodContext) -> None:
+        self._model, self._vocabulary = context.model, context.vocabulary
+        self._system = Message("system", _system(context))
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next action and its tokens. Raises ReplyRejected after three unusable replies."""
@@ -88,16 +83,17 @@ class LookPlanGraph:
         return Act(str(call), reply.reason), usage
 
 
-def system_prompt(vocabulary: str, telling: Telling = IN_PAPER) -> str:
+def _system(context: MethodContext) -> str:
     """Return the part of the prompt that is the same for all tasks of a vocabulary."""
+    vocabulary = context.vocabulary
     shown = [
         f"\nExample {number}\n{example['prompt']}\nReply: {json.dumps(example['reply'], ensure_ascii=False)}"
-        for number, example in enumerate(examples("lookplangraph", vocabulary) if telling.examples else (), 1)
+        for number, example in enumerate(examples("lookplangraph", vocabulary) if context.examples else (), 1)
     ]
     system: str = PROMPTS["system"]
     return system.format(
-        seeing=" ".join(_seeing(vocabulary, telling)),
-        advice="\n".join(f"- {line}" for line in _advice(vocabulary, telling)),
+        seeing=" ".join(_seeing(context)),
+        advice="\n".join(f"- {line}" for line in _advice(context)),
         terms="\n".join(filter(None, (relation_terms(vocabulary, types=False), state_terms(vocabulary)))),
         functions=functions(vocabulary, "stepwise"),
         done="" if DONE in operators_of(vocabulary) else PROMPTS["say_done"],
@@ -105,34 +101,37 @@ def system_prompt(vocabulary: str, telling: Telling = IN_PAPER) -> str:
     ).rstrip()
 
 
-def _seeing(vocabulary: str, telling: Telling) -> Iterator[str]:
+def _seeing(context: MethodContext) -> Iterator[str]:
     """Yield what the robot sees, what it merely remembers, and what is left out."""
+    vocabulary, is_whole = context.vocabulary, FULL_GRAPH in context.ablations
+    has_priors = NO_PRIORS not in context.ablations
     looking = vocabulary_named(vocabulary).looking
-    if telling.belief:
-        yield PROMPTS["all_rooms"] if telling.whole else PROMPTS["assets"]
+    if context.belief:
+        yield PROMPTS["all_rooms"] if is_whole else PROMPTS["assets"]
         looks = sorted((LOOK_ACTIONS | looking.revealing) & {*operators_of(vocabulary)})
         yield PROMPTS["remembering"].format(looks=" or ".join(looks))
-        if telling.priors:
+        if has_priors:
             yield PROMPTS["unconfirmed"]
-    elif telling.whole:
+    elif is_whole:
         yield PROMPTS["whole_now"]
     else:
         yield PROMPTS["seeing"] if looking.whole_rooms else PROMPTS["knowing"]
-    if not telling.whole:
-        remembered = " remembered" if telling.belief else ""
-        tells_named = telling.named and telling.priors and not looking.whole_rooms
+    if not is_whole:
+        remembered = " remembered" if context.belief else ""
+        tells_named = NAMED_CLASSES in context.ablations and has_priors and not looking.whole_rooms
         yield PROMPTS["elsewhere"].format(
-            seen=" or saw" if telling.belief else "",
+            seen=" or saw" if context.belief else "",
             named=PROMPTS["named"].format(remembered=remembered) if tells_named else "",
         )
         if vocabulary_named(vocabulary).conventions.structure:
             yield PROMPTS["structure"]
 
 
-def _advice(vocabulary: str, telling: Telling) -> Iterator[str]:
+def _advice(context: MethodContext) -> Iterator[str]:
     """Yield the advice on how to go about a task."""
+    vocabulary = context.vocabulary
     yield PROMPTS["find"]
-    if telling.belief:
+    if context.belief:
         yield from PROMPTS["look"]
         yield PROMPTS["once"].format(looks=" or ".join(sorted(LOOK_ACTIONS & {*operators_of(vocabulary)})))
     if "rearrange" in macros_of(vocabulary):
@@ -140,7 +139,7 @@ def _advice(vocabulary: str, telling: Telling) -> Iterator[str]:
     yield PROMPTS["only_told"]
     yield (
         PROMPTS["corrected"].format(repairs=", ".join(repairing_actions(vocabulary)))
-        if telling.fix
+        if context.fix
         else PROMPTS["uncorrected"]
     )
     yield PROMPTS["when_done"]

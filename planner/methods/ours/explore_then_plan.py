@@ -10,7 +10,8 @@ the task before acting of TaskGround (arXiv 2605.18109).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Final
 
 from pydantic import BaseModel
@@ -19,22 +20,132 @@ import scenecypher.db.condition as c
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.chat.structured_reply import ask_for
 from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.methods.ours.asking_back import candidates, lost_classes
-from scenecypher.planner.methods.ours.belief_search import Belief
 from scenecypher.planner.methods.ours.goal_then_plan import GoalAsker, StatedGoal, stated_goal, told_end
 from scenecypher.planner.methods.ours.symbolic import MAX_PLANS, too_long
+from scenecypher.planner.prompts.layout import SceneLayout, is_confirmed
 from scenecypher.planner.prompts.texts import prompts_beside
-from scenecypher.planner.sessions.method import Act, Decision, Done, GiveUp, Memory
-from scenecypher.planner.symbolic.parts import sought_for
-from scenecypher.planner.symbolic.plan import PlanResult
-from scenecypher.planner.symbolic.states import order_by_rooms
-from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
+from scenecypher.planner.sessions.method import Ablation, Act, Decision, Done, GiveUp, Memory, MethodContext
+from scenecypher.planner.symbolic.parts import part_of, sought_for
+from scenecypher.planner.symbolic.plan import planning_state
+from scenecypher.planner.symbolic.states import MAX_REPAIRS, PlanningState, order_by_rooms, with_repairs
+from scenecypher.planner.vocabularies.vocabulary import operators_of, vocabulary_named
 from scenecypher.planner.worlds.belief_simulator import LOOK_ACTIONS
+from scenecypher.planner.worlds.perturbation import AFFORDED_RELATIONS
+from scenecypher.planner.worlds.usual_places import plain_class, usual_places
+
+ROOM_COST: Final = 12
+"""Actions that a change of rooms counts for."""
+LOOK_COST: Final = 2
+"""Actions that a look at a place in a room takes: walking to it, and looking."""
+UNKNOWN_PLACE: Final = 1.0
+"""Times that a thing counts as seen at a class of furniture where the data sets never have it."""
+BARE_PLACE: Final = 0.1
+"""Factor for what can hold nothing, as far as its affordances say, and holds nothing, such as a painting."""
+
+
+class Belief:
+    """The graph that is believed now, and the nodes `looked` at."""
+
+    def __init__(self, graph: SceneGraph, vocabulary: str, looked: frozenset[str]) -> None:
+        self.graph, self.looked, self._vocabulary = graph, looked, vocabulary
+        self._layout, self._types = SceneLayout(graph, vocabulary), conventions_of(vocabulary).containment
+        self.places = sorted(it for it in graph.by_kind.get("Asset", ()) if it != self._layout.agent)
+
+    def state_of(self, goal: c.Condition, plan: Sequence[ActionCall]) -> PlanningState | None:
+        """Return the state of what a goal and a plan name; None without an agent."""
+        named = c.And((goal, *(c.Same(c.Id(x), c.Id(x)) for call in plan for x in call.arguments)))
+        return planning_state(part_of(self.graph, named, wide=False, small=0), self._vocabulary)
+
+    def look_at_first(self, things: Sequence[str]) -> Act | None:
+        """Return the next action towards a look at the remembered place of the first thing that was not seen."""
+        for thing in things:
+            if thing in self.graph and not is_confirmed(self.graph.nodes[thing]):
+                for place in self.graph.targets(thing, *self._types):
+                    way = None if self.graph.nodes[place].kind == "Place" else self.way_to_look(place)
+                    if place not in self.looked and way:
+                        return Act(str(way[0]), f"make sure that {thing} is at {place}")
+        return None
+
+    def way_to_look(self, place: str) -> tuple[ActionCall, ...]:
+        """Return the actions that lead to a look at a place, the look last; none if there is no way."""
+        part = part_of(self.graph, c.Same(c.Id(place), c.Id(place)), wide=False, small=0)
+        state = planning_state(part, self._vocabulary)
+        if state is None:
+            return ()
+        look = look_action(self._vocabulary)
+        shows = vocabulary_named(self._vocabulary).looking.revealing
+        opened = with_repairs(ActionCall("open", (place,)), state, MAX_REPAIRS) if self._is_shut(place) else None
+        if opened is not None and "open" in shows:
+            return opened
+        state = state.after(*(opened or ()))
+        seen = with_repairs(ActionCall(look, (place,)), state, MAX_REPAIRS)
+        return () if seen is None else (*(opened or ()), *seen)
+
+    def in_order_of_search(self, weights: Mapping[str, float]) -> Iterator[str]:
+        """Yield the places of `weights`: the most promising room first, and in a room the likeliest place first."""
+        rooms: dict[str | None, list[str]] = {}
+        for place in sorted(weights, key=lambda it: (-weights[it], it)):
+            rooms.setdefault(self._layout.room_of(place), []).append(place)
+
+        def promise(room: str | None) -> float:
+            """Return the largest weight for an action, over the numbers of places that might be looked at."""
+            way, sums = ROOM_COST * (room != self._layout.here), accumulate(weights[it] for it in rooms[room])
+            return max(found / (way + LOOK_COST * number) for number, found in enumerate(sums, 1))
+
+        for room in sorted(rooms, key=lambda it: (-promise(it), it or "")):
+            yield from rooms[room]
+
+    def _is_shut(self, place: str) -> bool:
+        return "closed" in self.graph.nodes[place].states and "open" in operators_of(self._vocabulary)
+
+    def weights(self, classes: Sequence[str], places: Sequence[str], ranked: Sequence[str]) -> Mapping[str, float]:
+        """Return how likely the classes are at each place: by rank if there is one, else by the data sets' counts."""
+        kinds = {place: plain_class(self.graph.nodes[place].class_) for place in places}
+        alike = {kind: [*kinds.values()].count(kind) for kind in kinds.values()}
+        found = {
+            place: sum(usual_places().get(plain_class(it), {}).get(kind, UNKNOWN_PLACE) for it in classes)
+            / alike[kind]
+            * (1 if self._holds_things(place) else BARE_PLACE)
+            for place, kind in kinds.items()
+        }
+        total = sum(found.values()) or 1.0
+        return {
+            it: 1 / (1 + ranked.index(it)) if it in ranked else found[it] / total / 10 if ranked else found[it]
+            for it in places
+        }
+
+    def _holds_things(self, place: str) -> bool:
+        """Check if something is, or could be, in or on a place."""
+        afforded = AFFORDED_RELATIONS.keys() & {*self.graph.nodes[place].affordances}
+        return bool(afforded or self.graph.sources(place, *self._types))
+
+    def place_lines(self) -> Iterator[str]:
+        """Yield a line for each room, with the places in it."""
+        rooms: dict[str, list[str]] = {}
+        for place in self.places:
+            if place not in self.looked:
+                rooms.setdefault(self._layout.room_of(place) or "no known room", []).append(place)
+        yield from (f"{room}: {', '.join(places)}" for room, places in sorted(rooms.items()))
+
+
+def look_action(vocabulary: str) -> str:
+    """Return the name of the action that looks at a node."""
+    approach = vocabulary_named(vocabulary).words.approach
+    if approach is not None:
+        return approach.look
+    known = {*operators_of(vocabulary)}
+    return min((LOOK_ACTIONS & known) or (vocabulary_named(vocabulary).looking.revealing & known), default="")
+
 
 PROMPTS: Final = prompts_beside(__name__)
+USUAL_PLACES: Final = Ablation(
+    "usual-places", "the data sets' scenes say where things usually are, instead of the model"
+)
 
 
 class PlacesForm(BaseModel, extra="forbid"):
@@ -44,19 +155,11 @@ class PlacesForm(BaseModel, extra="forbid"):
 
 
 class ExploreThenPlan:
-    """Method that asks for the goal, looks for what it needs, and plans; `ranker` (None: statistics) ranks places."""
+    """Method that asks for the goal, looks for what it needs, and plans; its model or statistics rank places."""
 
-    def __init__(
-        self,
-        asker: GoalAsker,
-        plan_goal: Callable[[c.Condition], PlanResult],
-        read_all: Callable[[], SceneGraph],
-        *,
-        max_steps: int,
-        ranker: Model | None = None,
-    ) -> None:
-        self._asker, self._plan_goal, self._read_all, self._ranker = asker, plan_goal, read_all, ranker
-        self._vocabulary, self._max_steps = asker.vocabulary, max_steps
+    def __init__(self, context: MethodContext) -> None:
+        self._context, self._asker = context, GoalAsker(context, frozenset(usual_places()))
+        self._vocabulary = context.vocabulary
         self._remaining: list[ActionCall] = []
         self._plans = 0
         self._ranks: dict[tuple[str, ...], Sequence[str]] = {}
@@ -66,7 +169,7 @@ class ExploreThenPlan:
         stated = stated_goal(memory)
         if stated is None:
             return self._asker.ask(memory)
-        belief = Belief(self._read_all(), self._vocabulary, _looked(memory, self._vocabulary))
+        belief = Belief(self._context.read_all(), self._vocabulary, _looked(memory, self._vocabulary))
         missing = lost_classes(stated.goal, belief.graph, self._vocabulary)
         if missing:
             return self._search(missing, belief, memory)
@@ -90,12 +193,12 @@ class ExploreThenPlan:
         if self._plans == MAX_PLANS:
             return GiveUp(f"{MAX_PLANS} plans did not lead to the goal")
         self._plans += 1
-        planned = self._plan_goal(goal)
+        planned = self._context.plan_goal(goal)
         self._remaining = [*(planned.plan or ())]
         state = belief.state_of(goal, self._remaining)
         if state is not None:
             self._remaining = [*order_by_rooms(self._remaining, goal, state, self._vocabulary)]
-        return too_long(self._remaining, memory, self._max_steps) if self._remaining else GiveUp(planned.why)
+        return too_long(self._remaining, memory, self._context.max_steps) if self._remaining else GiveUp(planned.why)
 
     def _still_works(self, belief: Belief, goal: c.Condition) -> bool:
         """Check if the rest of the plan leads to the goal from what is believed now."""
@@ -116,8 +219,8 @@ class ExploreThenPlan:
         """Return the next action towards a look for the classes `missing`."""
         places, usage = [it for it in belief.places if it not in belief.looked], Usage()
         key = tuple(missing)
-        if self._ranker is not None and key not in self._ranks:
-            self._ranks[key], usage = _ranked(self._ranker, missing, belief, memory.instruction)
+        if USUAL_PLACES not in self._context.ablations and key not in self._ranks:
+            self._ranks[key], usage = _ranked(self._context.model, missing, belief, memory.instruction)
         weights = belief.weights(missing, places, self._ranks.get(key, ()))
         for place in belief.in_order_of_search(weights):
             way = belief.way_to_look(place)

@@ -11,9 +11,12 @@ refused action.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from string import Template
 from typing import Final, TypeAlias
+
+from pydantic import BaseModel
 
 import scenecypher.planner.methods.ours.asking_back as back
 from scenecypher.chat.model import Message, Model, Reply, Request, Usage
@@ -21,19 +24,38 @@ from scenecypher.chat.structured_reply import ask_for
 from scenecypher.db.condition import Condition, condition_document, condition_from_document, explain
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.enumerations import Enumerations
-from scenecypher.db.store.history import Event
-from scenecypher.errors import InputError, ReplyRejected, SceneCypherError, UnknownReference
-from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.errors import InputError, ReplyRejected, UnknownReference
 from scenecypher.planner.actions.ruled import AskBack
-from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples
 from scenecypher.planner.methods.ours.symbolic import Symbolic
 from scenecypher.planner.prompts.terms import as_lines, class_lists, colors, states_given
 from scenecypher.planner.sessions.goal_text import goal_text
-from scenecypher.planner.sessions.goal_words import GoalParser
-from scenecypher.planner.sessions.method import AskingBack, Decision, Done, GiveUp, Memory, Think
+from scenecypher.planner.sessions.goal_words import WORDS, GoalParser
+from scenecypher.planner.sessions.method import Decision, Done, GiveUp, Memory, MethodContext, Think
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanResult
 from scenecypher.planner.vocabularies.vocabulary import operators_of
+from scenecypher.retriever.library import told, words_for
+
+
+class GoalForm(BaseModel, extra="forbid"):
+    """What the model answers: parts of a goal, none where nothing is to be done, or that it is impossible."""
+
+    reason: str
+    impossible: bool
+    goal: list[str]
+
+
+def goal_examples(occurring: Enumerations) -> Iterator[tuple[str, str]]:
+    """Yield worked examples in words of a scene: an instruction, and the form that states its goal, as JSON."""
+    words, has_doors = dict(words_for(occurring)), dict(occurring.kinds).get("Door", 0) > 0
+    words |= {use.name: str(use.values[0]) for use in occurring.properties if use.name == "color" and use.values}
+    for said, goal in WORDS["worked"]["home"] if "asset" in words else WORDS["worked"]["grid"] if has_doors else ():
+        try:
+            found = told(said, words), Template(goal).substitute(words).split("; ")
+        except KeyError:
+            continue
+        yield found[0], GoalForm(reason="as it is asked", impossible=False, goal=found[1]).model_dump_json()
+
 
 GOAL_PREFIX: Final = "the goal: "
 """Prefix of the thought that states the goal; in logs of earlier versions the goal's document follows it."""
@@ -102,10 +124,10 @@ _Stated: TypeAlias = StatedGoal | AskBack | Done | GiveUp
 
 
 class GoalThenPlan:
-    """Method that asks for the goal, then decides like Symbolic, by `plan_goal`."""
+    """Method that asks for the goal, then decides like Symbolic."""
 
-    def __init__(self, asker: GoalAsker, plan_goal: Callable[[Condition], PlanResult], *, max_steps: int) -> None:
-        self._asker, self._plan_goal, self._max_steps = asker, plan_goal, max_steps
+    def __init__(self, context: MethodContext) -> None:
+        self._context, self._asker = context, GoalAsker(context)
         self._symbolic: Symbolic | None = None
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
@@ -116,16 +138,16 @@ class GoalThenPlan:
         if open_yet := self._asker.asked_back(stated, memory):
             return open_yet, Usage()
         goal = stated.goal
-        self._symbolic = self._symbolic or Symbolic(lambda _: self._plan(goal), max_steps=self._max_steps)
+        self._symbolic = self._symbolic or Symbolic(lambda _: self._plan(goal), max_steps=self._context.max_steps)
         decision, usage = self._symbolic.decide(memory)
         return (told_end(decision, stated, memory) if isinstance(decision, Done) else decision), usage
 
     def _plan(self, goal: Condition) -> PlanResult:
-        lost = back.lost_classes(goal, self._asker.read_all(), self._asker.vocabulary)
+        lost = back.lost_classes(goal, self._context.read_all(), self._context.vocabulary)
         if lost:
             why = f"nobody knows where to find {' and '.join(lost)}: the method explore-then-plan looks for it"
             return PlanResult(None, why, nodes=0, seconds=0.0)
-        return self._plan_goal(goal)
+        return self._context.plan_goal(goal)
 
 
 def told_end(end: Done, stated: StatedGoal, memory: Memory) -> Done:
@@ -137,42 +159,38 @@ def told_end(end: Done, stated: StatedGoal, memory: Memory) -> Done:
 
 @dataclass(frozen=True)
 class GoalAsker:
-    """Asks `model` for a goal, shows it once what that matches, and checks it against what occurs in the scene.
+    """Asks the model for a goal, shows it once what that matches, and checks it against what occurs in the scene.
 
-    `read_all` reads the scene, `events` its history, newest first. `elsewhere` is as in GoalParser. Words that the
-    scene does not use are told with those of its words that `meaning` finds near. `why_unreachable` says what of a goal
-    no action can bring about, which the model is told once. `asking` says when a person is asked what is meant.
+    `elsewhere` is as in GoalParser. Words that the scene does not use are told with those of its words that are near in
+    meaning; what no action can bring about is told once.
     """
 
-    model: Model
-    vocabulary: str
-    occurring: Callable[[], Enumerations]
-    read_all: Callable[[], SceneGraph]
-    events: Callable[[], Iterable[Event]]
+    context: MethodContext
     elsewhere: frozenset[str] = frozenset()
-    meaning: Meaning = NO_MEANING
-    why_unreachable: Callable[[Condition], str] = lambda _: ""
-    asking: AskingBack = "never"
 
     def asked_back(self, stated: StatedGoal, memory: Memory) -> Decision | None:
         """Return the question what is meant, or the goal with what was answered; None if nothing is open."""
-        if self.asking == "never" or back.is_begun(memory):
+        if self.context.asking == "never" or back.is_begun(memory):
             return None
         found = back.after_answer(stated.goal, memory)
         if found is None or isinstance(found, AskBack):
-            return found or self._unclear(stated.goal, self.read_all(), memory)
+            return found or self._unclear(stated.goal, self.context.read_all(), memory)
         return StatedGoal(found, stated.matches).thought()
 
     def _unclear(self, goal: Condition, graph: SceneGraph, memory: Memory) -> AskBack | None:
-        if self.asking == "never":
+        if self.context.asking == "never":
             return None
         but, said = {it.about for it, _ in back.asked(memory)}, memory.instruction
-        return back.unclear(goal, graph, self.vocabulary, said, always=self.asking == "always", but=but)
+        return back.unclear(goal, graph, self.context.vocabulary, said, always=self.context.asking == "always", but=but)
 
     def _unknown(self, error: UnknownReference, graph: SceneGraph, memory: Memory) -> AskBack | None:
         """Return the question for what a word of the instruction stands that names nothing here, nor anything near."""
         is_name = error.word and graph.by_class.keys() <= {*error.known}
-        if self.asking == "never" or not is_name or self.meaning.nearest(error.word, (*graph.by_class,)):
+        if (
+            self.context.asking == "never"
+            or not is_name
+            or self.context.meaning.nearest(error.word, (*graph.by_class,))
+        ):
             return None
         question = AskBack(f"There is no {error.word} here: what is meant?")
         return None if question in dict(back.asked(memory)) else question
@@ -182,12 +200,13 @@ class GoalAsker:
 
         Raises ReplyRejected after three unusable ones.
         """
-        occurring, counting = self.occurring(), _CountingModel(self.model)
+        given = self.context
+        occurring, counting = given.occurring(), _CountingModel(given.model)
         answers = (f"A person was asked: {it.question} The answer: {answer}." for it, answer in back.asked(memory))
         types = tuple(pattern.type for pattern in occurring.patterns)
-        parser = GoalParser(self.read_all(), self.vocabulary, types, self.events, elsewhere=self.elsewhere)
+        parser = GoalParser(given.read_all(), given.vocabulary, types, given.events, elsewhere=self.elsewhere)
         messages = [
-            Message("system", _system(occurring, states_given(operators_of(self.vocabulary)), memory.schema)),
+            Message("system", _system(occurring, states_given(operators_of(given.vocabulary)), memory.schema)),
             Message("user", "\n".join((f"Instruction: {memory.instruction}", *answers))),
         ]
         first: _Stated | None = None
@@ -197,7 +216,7 @@ class GoalAsker:
                 form = counting.form(messages)
                 stated = self._stated(form, parser, memory)
             except (UnknownReference, InputError) as error:
-                mistake = self._explained(error)
+                mistake = str(given.meaning.explained(error) if isinstance(error, UnknownReference) else error)
                 said = f"That goal can't be used: {mistake}. State the whole goal again."
             except ReplyRejected:
                 if first is None:
@@ -228,11 +247,8 @@ class GoalAsker:
             if question := self._unknown(error, parser.graph, memory):
                 return question
             raise
-        matches, is_notable = back.match_words(goal, parser.graph, self.vocabulary)
+        matches, is_notable = back.match_words(goal, parser.graph, self.context.vocabulary)
         return StatedGoal(goal, matches if is_notable else "")
-
-    def _explained(self, error: SceneCypherError) -> str:
-        return str(self.meaning.explained(error) if isinstance(error, UnknownReference) else error)
 
     def _doubts(self, stated: _Stated, parser: GoalParser, occurring: Enumerations, memory: Memory) -> str:
         """Return what the model is asked about its goal: what it matches, or why nothing can bring it about; or "".
@@ -244,8 +260,8 @@ class GoalAsker:
         question = self._unclear(stated.goal, parser.graph, memory)
         if question is not None and not back.is_told_apart(memory.instruction, question, stated.goal):
             return ""
-        is_lost = back.lost_classes(stated.goal, parser.graph, self.vocabulary)
-        if why := "" if is_lost else self.why_unreachable(stated.goal):
+        is_lost = back.lost_classes(stated.goal, parser.graph, self.context.vocabulary)
+        if why := "" if is_lost else self.context.why_unreachable(stated.goal):
             return UNREACHABLE.format(why=why)
         matches = "\n".join((stated.matches, *self._meant(stated.goal, occurring)))
         return MATCHES.format(matches=matches) if stated.matches else ""
@@ -254,7 +270,7 @@ class GoalAsker:
         """Yield what the classes that a goal names and the scene lacks may be called there."""
         here = tuple(dict.fromkeys(use.name for use in occurring.classes))
         for class_ in sorted(sought_for(goal).classes - {*here}):
-            near = " or ".join(repr(it.word) for it in self.meaning.nearest(class_, here))
+            near = " or ".join(repr(it.word) for it in self.context.meaning.nearest(class_, here))
             if near:
                 yield f"In this scene {class_!r} may be {near}."
 

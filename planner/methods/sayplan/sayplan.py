@@ -22,13 +22,13 @@ from typing import Final, Literal, Self
 
 from pydantic import BaseModel, model_validator
 
-from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.chat.model import Message, Usage
 from scenecypher.chat.structured_reply import ask_for
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.prompts.terms import relation_terms, state_terms
-from scenecypher.planner.prompts.texts import TurnForm, exchanges, functions, prompts_beside, worked_examples
-from scenecypher.planner.sessions.method import CallTool, Decision, Done, GiveUp, Memory, Solve, Turn
+from scenecypher.planner.prompts.texts import TurnForm, exchanges, functions, prompts_beside, shown_examples
+from scenecypher.planner.sessions.method import CallTool, Decision, Done, GiveUp, Memory, MethodContext, Solve, Turn
 from scenecypher.planner.sessions.tools import REHEARSED
 from scenecypher.planner.vocabularies.vocabulary import vocabulary_named
 
@@ -82,11 +82,11 @@ class LitePlanReply(BaseModel, extra="forbid", title="PlanReply"):
 
 
 class SayPlan:
-    """Method that asks `model` once a step, with the whole conversation."""
+    """Method that asks once a step, with the whole conversation."""
 
-    def __init__(self, model: Model, vocabulary: str, *, examples: bool = True) -> None:
-        self._model, self._vocabulary, self._examples = model, vocabulary, examples
-        self._verifies = vocabulary_named(vocabulary).planning.rehearsed
+    def __init__(self, context: MethodContext) -> None:
+        self._context = context
+        self._verifies = vocabulary_named(context.vocabulary).planning.rehearsed
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next command or plan. Raises ReplyRejected after three unusable replies."""
@@ -96,7 +96,7 @@ class SayPlan:
         system = self._system(memory)
         parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
         parts += [f"Before:\n{past}" for past in ["\n".join(_turn_lines(memory.turns))] if past]
-        reply, usage = ask_for(self._model, _messages(system, parts), SayPlanReply)
+        reply, usage = ask_for(self._context.model, _messages(system, parts), SayPlanReply)
         if reply.command is not None and reply.mode == "exploring":
             return _search_call(reply.command, reply.reasoning), usage
         plan = reply.plan or []
@@ -106,21 +106,21 @@ class SayPlan:
         return _parse_answer(plan) or CallTool(VERIFY, {"plan": plan}, reply.reasoning), usage
 
     def _system(self, memory: Memory) -> str:
-        own = vocabulary_named(self._vocabulary).words.sayplan_actions
+        own = vocabulary_named(self._context.vocabulary).words.sayplan_actions
         plan = PROMPTS["plan"].format(
             functions=memory.actions if own is None else own, tried=PROMPTS["tried"] if self._verifies else ""
         )
-        examples = worked_examples("sayplan", self._vocabulary, memory.instruction) if self._examples else ""
+        examples = shown_examples("sayplan", self._context, memory)
         return "\n".join(
             (PROMPTS["role"], PROMPTS["search"], plan, PROMPTS["whole_form"], *([f"\n{examples}"] if examples else []))
         )
 
 
 class SayPlanLite:
-    """Method that asks `model` once a step, with a prompt for each stage."""
+    """Method that asks once a step, with a prompt for each stage."""
 
-    def __init__(self, model: Model, vocabulary: str, *, examples: bool = True) -> None:
-        self._model, self._vocabulary, self._examples = model, vocabulary, examples
+    def __init__(self, context: MethodContext) -> None:
+        self._context = context
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next command or plan. Raises ReplyRejected after three unusable replies."""
@@ -134,21 +134,9 @@ class SayPlanLite:
     def _search(self, memory: Memory) -> tuple[Decision, Usage]:
         parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
         parts += [f"The last command:\n{line}" for line in [*_turn_lines(memory.turns[-1:])]]
-        reply, usage = ask_for(
-            self._model,
-            _messages(
-                "\n".join(
-                    (
-                        PROMPTS["searcher"],
-                        PROMPTS["search"],
-                        PROMPTS["search_form"],
-                        PROMPTS["searched"] if self._examples else "",
-                    )
-                ).rstrip(),
-                parts,
-            ),
-            SearchReply,
-        )
+        told = ("searcher", "search", "search_form", *(["searched"] if self._context.examples else []))
+        system = "\n".join(PROMPTS[it] for it in told).rstrip()
+        reply, usage = ask_for(self._context.model, _messages(system, parts), SearchReply)
         if reply.command.command_name in {VERIFY, CONFIRM}:
             return CallTool(CONFIRM, {}, reply.reasoning), usage
         return _search_call(reply.command, reply.reasoning), usage
@@ -157,11 +145,11 @@ class SayPlanLite:
         parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
         tried = [turn for turn in memory.turns[-1:] if _is_call(turn, VERIFY) or turn.decision is None]
         parts += [f"The last plan:\n{line}" for line in [*_turn_lines(tried)]]
-        actions = PROMPTS["plan"].format(functions=functions(self._vocabulary, "whole"), tried=PROMPTS["tried"])
-        example = vocabulary_named(self._vocabulary).words.sayplan_example if self._examples else None
-        terms = graph_terms(self._vocabulary)
+        actions = PROMPTS["plan"].format(functions=functions(self._context.vocabulary, "whole"), tried=PROMPTS["tried"])
+        example = vocabulary_named(self._context.vocabulary).words.sayplan_example if self._context.examples else None
+        terms = graph_terms(self._context.vocabulary)
         system = "\n".join((PROMPTS["planner"], terms, actions, PROMPTS["plan_form"], *([example] if example else [])))
-        reply, usage = ask_for(self._model, _messages(system, parts), LitePlanReply)
+        reply, usage = ask_for(self._context.model, _messages(system, parts), LitePlanReply)
         return _parse_answer(reply.plan) or CallTool(VERIFY, {"plan": reply.plan}), usage
 
 

@@ -22,106 +22,92 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
-from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.chat.model import Message, Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
-from scenecypher.planner.prompts import replies
-from scenecypher.planner.prompts.texts import (
-    TurnForm,
-    chat,
-    environment_explanation,
-    prompts_beside,
-    under,
-    worked_examples,
-)
-from scenecypher.planner.sessions.method import Ask, CallTool, Decision, Memory, Solve
-from scenecypher.planner.sessions.recipe import SceneAccess
+from scenecypher.planner.prompts import texts
+from scenecypher.planner.sessions.method import Ask, CallTool, Decision, Memory, MethodContext, SceneAccess, Solve
 from scenecypher.planner.sessions.tools import TOOL_CALLER, tools_of, tools_text
 from scenecypher.retriever.graph_api import CALL_SETS, CALLS, GraphApi, run_call
 from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.schema_text import schema_text
 
-PROMPTS: Final = prompts_beside(__name__)
+PROMPTS: Final = texts.prompts_beside(__name__)
 MAX_CALLS: Final = 30
 """Limit of calls for one query."""
 ANSWER: Final = "answer"
 LIMITED: Final = CALL_SETS["react-limit"]
 
 TURNS: Final = (
-    TurnForm(
+    texts.TurnForm(
         Ask,
-        lambda it: replies.format_sections(explanation=it.reason, mode="QUERY", content=it.question),
-        under("The Retriever's answer:"),
+        lambda it: texts.format_sections(explanation=it.reason, mode="QUERY", content=it.question),
+        texts.under("The Retriever's answer:"),
     ),
-    TurnForm(
+    texts.TurnForm(
         CallTool,
-        lambda it: replies.format_sections(explanation=it.reason, mode="TOOL", content=str(it.arguments["message"])),
-        under("The result of the tool:"),
+        lambda it: texts.format_sections(explanation=it.reason, mode="TOOL", content=str(it.arguments["message"])),
+        texts.under("The result of the tool:"),
     ),
-    TurnForm(
+    texts.TurnForm(
         Solve,
-        lambda it: replies.format_sections(explanation=it.reason, mode="SOLUTION", content=replies.solution_text(it)),
-        under("What came of it:"),
+        lambda it: texts.format_sections(explanation=it.reason, mode="SOLUTION", content=texts.solution_text(it)),
+        texts.under("What came of it:"),
     ),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Sg2:
-    """Method that asks the Task Planner's `model`; if not `final`, it is ``stepwise``."""
+    """Method that asks the Task Planner; if not `final`, it is ``stepwise``."""
 
-    model: Model
-    vocabulary: str
-    final: bool = True
-    examples: bool = True
-    at_once: bool = False
+    context: MethodContext
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
-        return replies.ask_in_text(self.model, chat(self._system(memory), memory, TURNS), self._read)
+        return texts.ask_in_text(self.context.model, texts.chat(self._system(memory), memory, TURNS), self._read)
 
     @property
     def _modes(self) -> tuple[str, ...]:
-        return ("query", "tool", "solution") if tools_of(self.vocabulary) else ("query", "solution")
+        return ("query", "tool", "solution") if tools_of(self.context.vocabulary) else ("query", "solution")
 
     def _system(self, memory: Memory) -> str:
         has_tools, modes = "tool" in self._modes, (PROMPTS[f"{mode}_mode"] for mode in self._modes)
         numbered = "\n".join(f"{number}. {mode}" for number, mode in enumerate(modes, 1))
         text = PROMPTS["system"].format(
             helper=", and a tool executor" if has_tools else "",
-            environment=environment_explanation(self.vocabulary),
+            environment=texts.environment_explanation(self.context.vocabulary),
             schema=memory.schema,
             actions=memory.actions,
             count=len(self._modes),
-            modes=numbered + (PROMPTS["at_once"] if self.at_once else ""),
+            modes=numbered + (PROMPTS["at_once"] if self.context.at_once else ""),
             form=self._form,
         )
-        tools = f"The functions:\n{tools_text(self.vocabulary)}" if has_tools else ""
-        of = self.vocabulary, memory.instruction, memory.examples
-        return "\n\n".join(filter(None, (text, tools, worked_examples("sg2", *of) if self.examples else "")))
+        tools = f"The functions:\n{tools_text(self.context.vocabulary)}" if has_tools else ""
+        return "\n\n".join(filter(None, (text, tools, texts.shown_examples("sg2", self.context, memory))))
 
     @property
     def _form(self) -> str:
         """The form of a reply, as text for the model."""
-        contents = (PROMPTS[f"{mode}_content"].format(form=replies.SOLUTION_FORM) for mode in self._modes)
+        contents = (PROMPTS[f"{mode}_content"].format(form=texts.SOLUTION_FORM) for mode in self._modes)
         *names, last = map(str.upper, self._modes)
         form: str = PROMPTS["form_of_reply"]
         return form.format(names=f"{', '.join(names)} and {last}", contents="\n".join(contents))
 
     def _read(self, text: str) -> Decision:
         """Parse a reply. Raises ReplyRejected if a part is missing or the mode is unknown."""
-        said = replies.required_section(text, "mode", self._form).upper().strip(" *.`")
+        said = texts.required_section(text, "mode", self._form).upper().strip(" *.`")
         mode = said.replace("TOOL-CALL", "TOOL").replace("TOOL CALL", "TOOL")
-        if mode == "TOOL" and not tools_of(self.vocabulary):
+        if mode == "TOOL" and not tools_of(self.context.vocabulary):
             raise ReplyRejected("there are no tools in this environment; choose QUERY or SOLUTION")
-        reason, content = (replies.required_section(text, name, self._form) for name in ("explanation", "content"))
+        reason, content = (texts.required_section(text, name, self._form) for name in ("explanation", "content"))
         match mode:
             case "QUERY":
                 return Ask(content, reason)
             case "TOOL":
                 return CallTool(TOOL_CALLER, {"message": content}, reason)
             case "SOLUTION":
-                return replies.parse_solution(content, self.vocabulary, reason=reason, final=self.final)
+                return texts.parse_solution(content, self.context.vocabulary, reason=reason, final=self.context.final)
         raise ReplyRejected(f"its mode is {mode[:40]!r}; reply in this form:\n{self._form}")
 
 
@@ -136,7 +122,7 @@ class LimitedRetriever:
         api, usage = GraphApi(self.access.reader), Usage()
         messages: tuple[Message, ...] = (self._system(scene), Message("user", f"Query: {question}"))
         for _ in range(MAX_CALLS):
-            step, usage = replies.ask_in_text(self.access.model, messages, _read_call, spent=usage)
+            step, usage = texts.ask_in_text(self.access.model, messages, _read_call, spent=usage)
             if step.name == ANSWER:
                 return Retrieval(question, "answered", step.written.strip("\"'` "), (), usage)
             result = f"Observation: {_observation(api, step)}"
@@ -146,25 +132,25 @@ class LimitedRetriever:
     def _system(self, scene: SceneInfo) -> Message:
         occurring, vocabulary = self.access.reader.enumerator.of(scene), scene.vocabulary
         text = PROMPTS["limit_system"].format(
-            environment=environment_explanation(vocabulary),
+            environment=texts.environment_explanation(vocabulary),
             schema=self.access.schema or schema_text(occurring, vocabulary=vocabulary, names=False),
             calls="\n".join(f"{name}(node_id): {CALLS[name].description}" for name in LIMITED),
-            form=replies.STEP_FORM.format(example="get_attrs(node_id)"),
+            form=texts.STEP_FORM.format(example="get_attrs(node_id)"),
         )
         return Message("system", text)
 
 
-def _observation(api: GraphApi, step: replies.ReActStep) -> str:
+def _observation(api: GraphApi, step: texts.ReActStep) -> str:
     """Return the result of a call as JSON, or the reason of its rejection."""
     try:
-        return json.dumps(run_call(api, step.name, replies.parse_arguments(step, ("node_id",))), ensure_ascii=False)
+        return json.dumps(run_call(api, step.name, texts.parse_arguments(step, ("node_id",))), ensure_ascii=False)
     except RejectedError as rejected:
         return str(rejected)
 
 
-def _read_call(text: str) -> replies.ReActStep:
-    step = replies.parse_step(text, "get_attrs(node_id)")
-    replies.check_known_call(step.name, (*LIMITED, ANSWER))
+def _read_call(text: str) -> texts.ReActStep:
+    step = texts.parse_step(text, "get_attrs(node_id)")
+    texts.check_known_call(step.name, (*LIMITED, ANSWER))
     if step.name == ANSWER and not step.written:
         raise ReplyRejected("the answer is empty; give it between the brackets")
     return step

@@ -26,27 +26,28 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from scenecypher.chat.clean import clean_cypher
-from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.chat.model import Message, Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
-from scenecypher.planner.prompts import replies
-from scenecypher.planner.prompts.texts import (
-    TurnForm,
-    chat,
-    environment_explanation,
-    prompts_beside,
-    required_examples,
-    under,
+from scenecypher.planner.prompts import texts
+from scenecypher.planner.sessions.method import (
+    Ask,
+    CallTool,
+    Decision,
+    GiveUp,
+    Memory,
+    MethodContext,
+    SceneAccess,
+    Solve,
+    Turn,
 )
-from scenecypher.planner.sessions.method import Ask, CallTool, Decision, GiveUp, Memory, Solve, Turn
-from scenecypher.planner.sessions.recipe import SceneAccess
 from scenecypher.planner.sessions.tools import PROGRAM, PYTHON, has_failed, tools_text
 from scenecypher.retriever.retrieval import ROWS_SHOWN, Retrieval, rows_text
 from scenecypher.retriever.schema_text import schema_text
 
 Shots: TypeAlias = Literal["", "fs", "alg"]
 
-PROMPTS: Final = prompts_beside(__name__)
+PROMPTS: Final = texts.prompts_beside(__name__)
 TERMINATE: Final = "TASK TERMINATE"
 ASSUMPTION: Final = re.compile("assum(?:e|ing|ption)", re.IGNORECASE)
 """Words that indicate invented scene information (SG-RwR, 2.5)."""
@@ -58,20 +59,20 @@ MAX_PROGRAMS: Final = 5
 # --- the Reasoner
 
 TURNS: Final = (
-    TurnForm(
+    texts.TurnForm(
         Ask,
-        lambda it: replies.format_sections(explanation=it.reason, query=it.question),
-        under("The Retriever's answer:"),
+        lambda it: texts.format_sections(explanation=it.reason, query=it.question),
+        texts.under("The Retriever's answer:"),
     ),
-    TurnForm(
+    texts.TurnForm(
         CallTool,
-        lambda it: replies.format_sections(explanation=it.reason, code=_fenced(it)),
-        under("The output of the code:"),
+        lambda it: texts.format_sections(explanation=it.reason, code=_fenced(it)),
+        texts.under("The output of the code:"),
     ),
-    TurnForm(
+    texts.TurnForm(
         Solve,
-        lambda it: f"{replies.format_sections(summary=it.reason, actions=replies.solution_text(it))}\n\n{TERMINATE}",
-        under("What came of it:"),
+        lambda it: f"{texts.format_sections(summary=it.reason, actions=texts.solution_text(it))}\n\n{TERMINATE}",
+        texts.under("What came of it:"),
     ),
 )
 
@@ -82,48 +83,47 @@ def _fenced(call: CallTool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SgRwr:
-    """Method that asks the Reasoner's `model`; without `code` it is RwR-Text. If not `final`, it is stepwise."""
+    """Method that asks the Reasoner; without `code` it is RwR-Text. If not `final`, it is stepwise."""
 
-    model: Model
-    vocabulary: str
+    context: MethodContext
     shots: Shots = ""
     code: bool = True
-    final: bool = True
-    at_once: bool = False
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the next decision and tokens. Raises ReplyRejected after three unusable replies, and InputError."""
-        decision, usage = replies.ask_in_text(self.model, chat(self._system(memory), memory, TURNS), self._read)
+        decision, usage = texts.ask_in_text(
+            self.context.model, texts.chat(self._system(memory), memory, TURNS), self._read
+        )
         if isinstance(decision, str):
             return self._translate(decision, memory, spent=usage)
         return decision, usage
 
     def _system(self, memory: Memory) -> str:
         forms = ("query_form", "code_form", "summary_form") if self.code else ("query_form", "text_form")
-        tools = tools_text(self.vocabulary) if self.code else ""
+        tools = tools_text(self.context.vocabulary) if self.code else ""
         coding = PROMPTS["coding"] + (PROMPTS["using"] if tools else "") if self.code else PROMPTS["thinking"]
         text = PROMPTS["system"].format(
-            environment=environment_explanation(self.vocabulary),
+            environment=texts.environment_explanation(self.context.vocabulary),
             schema=memory.schema,
             actions=memory.actions,
             coding=coding,
-            asking=PROMPTS["at_once" if self.at_once else "step_by_step"],
+            asking=PROMPTS["at_once" if self.context.at_once else "step_by_step"],
             forms="\n".join(PROMPTS[form] for form in forms),
         )
-        of = self.vocabulary, memory.instruction, memory.examples
-        examples = required_examples("tasks", *of) if self.shots else ""
-        method = required_examples("algorithm", *of) if self.shots == "alg" else ""
+        of = self.context.vocabulary, memory.instruction, memory.examples
+        examples = texts.required_examples("tasks", *of) if self.shots else ""
+        method = texts.required_examples("algorithm", *of) if self.shots == "alg" else ""
         return "\n\n".join(filter(None, (text, tools and f"The functions:\n{tools}", method, examples)))
 
     def _read(self, text: str) -> Decision | str:
         """Return a decision, or for RwR-Text the plan in words. Raises ReplyRejected."""
-        parts = replies.parse_sections(text)
+        parts = texts.parse_sections(text)
         if TERMINATE in text:
             return self._solution({name: part.replace(TERMINATE, "").strip() for name, part in parts.items()})
         if "code" in parts and self.code:
-            return _python_call(replies.extract_program(parts["code"]), replies.said_before(text, "code"))
+            return _python_call(texts.extract_program(parts["code"]), texts.said_before(text, "code"))
         if parts.get("query"):
-            return Ask(parts["query"], replies.said_before(text, "query"))
+            return Ask(parts["query"], texts.said_before(text, "query"))
         kinds = "a [Query], [Code] or" if self.code else "a [Query] or"
         raise ReplyRejected(f"it holds neither {kinds} the solution with {TERMINATE}; reply in one of these forms")
 
@@ -133,15 +133,17 @@ class SgRwr:
         text = parts.get("actions") or parts.get("answer")
         if not text:
             raise ReplyRejected(f"{TERMINATE} stands there without [Actions] or [Answer]; give the whole solution")
-        return replies.parse_solution(text, self.vocabulary, reason=parts.get("summary", ""), final=self.final)
+        return texts.parse_solution(
+            text, self.context.vocabulary, reason=parts.get("summary", ""), final=self.context.final
+        )
 
     def _translate(self, plan: str, memory: Memory, *, spent: Usage) -> tuple[Decision, Usage]:
         """Translate a plan in words into actions, like RwR-Text's action translator (4.2)."""
-        system = PROMPTS["translator"].format(actions=memory.actions, form=replies.SOLUTION_FORM)
-        return replies.ask_in_text(
-            self.model,
+        system = PROMPTS["translator"].format(actions=memory.actions, form=texts.SOLUTION_FORM)
+        return texts.ask_in_text(
+            self.context.model,
             (Message("system", system), Message("user", f"The plan:\n{plan}")),
-            lambda text: replies.parse_solution(text, self.vocabulary, reason=plan, final=self.final),
+            lambda text: texts.parse_solution(text, self.context.vocabulary, reason=plan, final=self.context.final),
             spent=spent,
         )
 
@@ -169,7 +171,7 @@ class SummarizingRetriever:
         messages, usage = self._opening(question, scene), Usage()
         cypher: str | None = None
         for _ in range(MAX_QUERIES + 1):
-            (reply, is_summary), usage = replies.ask_in_text(self.access.model, messages, _read_retrieval, spent=usage)
+            (reply, is_summary), usage = texts.ask_in_text(self.access.model, messages, _read_retrieval, spent=usage)
             if is_summary:
                 return Retrieval(question, "answered", reply, (), usage, cypher=cypher)
             result, has_run = self._run(reply)
@@ -180,11 +182,11 @@ class SummarizingRetriever:
     def _opening(self, question: str, scene: SceneInfo) -> tuple[Message, ...]:
         occurring, vocabulary = self.access.reader.enumerator.of(scene), scene.vocabulary
         system = PROMPTS["retriever"].format(
-            environment=environment_explanation(vocabulary),
+            environment=texts.environment_explanation(vocabulary),
             schema=self.access.schema or schema_text(occurring, question, vocabulary=vocabulary, names=False),
             rows=ROWS_SHOWN,
         )
-        return Message("system", system), Message("user", replies.format_sections(query=question))
+        return Message("system", system), Message("user", texts.format_sections(query=question))
 
     def _run(self, cypher: str) -> tuple[str, bool]:
         try:
@@ -197,7 +199,7 @@ def _read_retrieval(text: str) -> tuple[str, bool]:
     """Return the final summary and True, or a query and False. Raises ReplyRejected."""
     if END_MARK in text:
         said = text.replace(END_MARK, "").strip()
-        summary = replies.parse_sections(said).get("summary", said)
+        summary = texts.parse_sections(said).get("summary", said)
         if not summary:
             raise ReplyRejected(f"the summary is empty; give it before {END_MARK}")
         return summary, True
@@ -212,11 +214,9 @@ def _read_retrieval(text: str) -> tuple[str, bool]:
 
 @dataclass(frozen=True, slots=True)
 class SingleCoder:
-    """Method that asks `model` for a program and parses its output."""
+    """Method that asks for a program and parses its output."""
 
-    model: Model
-    vocabulary: str
-    final: bool = True
+    context: MethodContext
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """Return the program, then its output as the solution. Raises ReplyRejected after three unusable replies."""
@@ -226,13 +226,13 @@ class SingleCoder:
         if sum(isinstance(turn.decision, CallTool) for turn in memory.turns) >= MAX_PROGRAMS:
             return GiveUp(f"{MAX_PROGRAMS} programs gave no solution"), Usage()
         system = PROMPTS["single_coder"].format(
-            environment=environment_explanation(self.vocabulary),
+            environment=texts.environment_explanation(self.context.vocabulary),
             schema=memory.schema,
             actions=memory.actions,
-            tools=tools_text(self.vocabulary, query=True),
-            form=replies.SOLUTION_FORM,
+            tools=tools_text(self.context.vocabulary, query=True),
+            form=texts.SOLUTION_FORM,
         )
-        return replies.ask_in_text(self.model, chat(system, memory, PROGRAM_TURNS), _read_program)
+        return texts.ask_in_text(self.context.model, texts.chat(system, memory, PROGRAM_TURNS), _read_program)
 
     def _solution(self, memory: Memory) -> Decision | None:
         last = memory.turns[-1] if memory.turns else None
@@ -240,13 +240,15 @@ class SingleCoder:
             return None
         try:
             line = last.feedback.strip().splitlines()[-1]
-            return replies.parse_solution(line, self.vocabulary, reason=last.decision.reason, final=self.final)
+            return texts.parse_solution(
+                line, self.context.vocabulary, reason=last.decision.reason, final=self.context.final
+            )
         except ReplyRejected:
             return None
 
 
 def _read_program(text: str) -> Decision:
-    code = replies.extract_program(text)
+    code = texts.extract_program(text)
     if not code:
         raise ReplyRejected("it holds no program; write one in a ```python block")
     return CallTool(PROGRAM, {"code": code})
@@ -259,8 +261,8 @@ def _asked_again(_: CallTool, turn: Turn) -> str:
 
 
 PROGRAM_TURNS: Final = (
-    TurnForm(CallTool, _fenced, _asked_again),
-    TurnForm(
-        Solve, lambda _: "", lambda it, turn: f"The solution {replies.solution_text(it)} did not work: {turn.feedback}"
+    texts.TurnForm(CallTool, _fenced, _asked_again),
+    texts.TurnForm(
+        Solve, lambda _: "", lambda it, turn: f"The solution {texts.solution_text(it)} did not work: {turn.feedback}"
     ),
 )

@@ -12,7 +12,8 @@ from typing import Final
 
 from scenecypher.db.condition import Condition, HasAffordance, HasKind, HasState, Not, Or, Same
 from scenecypher.planner.actions.operator import AGENT, Become, Effect, Operator, Relate, Unrelate
-from scenecypher.planner.vocabularies.grasif.operators import CONTAINMENT, OPERATORS
+from scenecypher.planner.vocabularies.grasif import OPERATORS
+from scenecypher.planner.vocabularies.household import CONTAINMENT
 
 ACTIONS: Final = ("go_to", "pick_up", "put_on", "put_inside", "turn_on", "turn_off", "open", "close")
 HEAD: Final = """\

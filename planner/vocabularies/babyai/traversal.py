@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -90,14 +90,10 @@ def _room(center: tuple[float, float], size: tuple[float, float], items: Any) ->
         (round(middle - (length - 1) / 2), round(middle + (length - 1) / 2))
         for middle, length in zip(center, size, strict=True)
     ]
-    (left, right), (top, bottom) = corners
-    return RoomCells((left + 1, top + 1), (right - 1, bottom - 1), dict(_item(item) for item in _item_list(items)))
-
-
-def _item_list(items: Any) -> Sequence[Any]:
     if not isinstance(items, list | tuple):
         raise ReplyRejected(f"items is no list; {HINT}")
-    return items
+    (left, right), (top, bottom) = corners
+    return RoomCells((left + 1, top + 1), (right - 1, bottom - 1), dict(map(_item, items)))
 
 
 def _item(item: Any) -> tuple[GridCell, str]:

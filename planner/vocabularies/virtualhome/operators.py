@@ -73,12 +73,6 @@ def treat_inserted(x: str, appliance: str) -> tuple[op.Effect, ...]:
     )
 
 
-def treat_put_back() -> tuple[op.Effect, ...]:
-    """Return the effects of `treat_inserted` for `put_back` of `x` into the appliance that it was taken out of."""
-    back = c.And((c.Related("x", "TAKEN_OUT_OF", "y"), c.HeldBy("x", op.AGENT), is_close("y")))
-    return (op.When(back, treat_inserted("x", "y")),)
-
-
 def _contents(x: str, state: str) -> tuple[op.Effect, ...]:
     """Return the effect on what is in `x`, and on what that holds; not on what lies on `x`."""
     deeper = c.Exists("holder", c.And((c.Related("holder", "INSIDE", x), c.Within("content", "holder", CONTAINMENT))))
@@ -91,6 +85,9 @@ def with_effects(name: str, effects: tuple[op.Effect, ...]) -> op.Operator:
     return replace(OPERATORS[name], effects=(*OPERATORS[name].effects, *effects))
 
 
+PUT_BACK: Final = c.And((c.Related("x", "TAKEN_OUT_OF", "y"), c.HeldBy("x", op.AGENT), is_close("y")))
+"""The condition under which `put_back` puts `x` into the appliance that it was taken out of."""
+
 EXTENDED: Final = {
     **OPERATORS,
     "walk": replace(OPERATORS["walk"], effects=WALK_EFFECTS),
@@ -99,7 +96,7 @@ EXTENDED: Final = {
     "close": with_effects("close", treat_contents("x", "can_open", c.HasState("x", "on"))),
     "switch_on": with_effects("switch_on", treat_contents("x", "has_switch", is_closed("x"))),
     "put_in": with_effects("put_in", treat_inserted("x", "y")),
-    "put_back": with_effects("put_back", treat_put_back()),
+    "put_back": with_effects("put_back", (op.When(PUT_BACK, treat_inserted("x", "y")),)),
 }
 
 

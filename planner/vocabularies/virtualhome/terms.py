@@ -16,13 +16,7 @@ BODY_PARTS: Final = (
 )
 """The classes with the affordance `body_part`: a lookup by class is free if there are none."""
 KNIVES: Final = (
-    "chef_knife",
-    "chefknife",
-    "cutlery_knife",
-    "cutleryknife",
-    "knife",
-    "knifeblock",
-    "slice_carvingknife",
+    *("chef_knife", "chefknife", "cutlery_knife", "cutleryknife", "knife", "knifeblock", "slice_carvingknife"),
 )
 """The dataset's classes with "knife" in their name: with any of them the engine lets the agent cut."""
 
@@ -114,27 +108,14 @@ IN_HANDS: Final = (
     op.Choose("right", (c.Related(op.AGENT, "HOLDS_RH", "right"),)),
     op.Choose("left", (c.Related(op.AGENT, "HOLDS_LH", "left"),)),
 )
+_NEAR_SURFACE: Final = (
+    *(c.Related(op.AGENT, "CLOSE", "surface"), c.HasAffordance("surface", "surfaces")),
+    c.Not(c.Same("surface", "right")),
+)
 A_FREE_HAND: Final = op.Requirement(
     c.Not(c.And((op.is_bound("right"), op.is_bound("left")))),
     "{agent} has no free hand, since it holds {right} and {left}: put one of them down first",
-    repair=op.Repair(
-        "put_on",
-        ("right", "surface"),
-        (
-            op.Choose(
-                "surface",
-                (
-                    c.And(
-                        (
-                            c.Related(op.AGENT, "CLOSE", "surface"),
-                            c.HasAffordance("surface", "surfaces"),
-                            c.Not(c.Same("surface", "right")),
-                        )
-                    ),
-                ),
-            ),
-        ),
-    ),
+    repair=op.Repair("put_on", ("right", "surface"), (op.Choose("surface", (c.And(_NEAR_SURFACE),)),)),
     held_earlier=(c.Not(c.Exists("held", c.HeldBy("held", op.AGENT))),),
 )
 IN_A_ROOM: Final = op.Requirement(

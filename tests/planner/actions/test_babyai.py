@@ -14,7 +14,7 @@ from scenecypher.importers.babyai import LevelInstance, level_instance
 from scenecypher.importers.babyai_grid import AGENT, grid_scene_graph
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.vocabularies.babyai.operators import COLORS, OPERATORS
+from scenecypher.planner.vocabularies.babyai import COLORS, OPERATORS
 from scenecypher.planner.worlds.minigrid import ACTIONS, Executor
 from tests.sampling import sample
 

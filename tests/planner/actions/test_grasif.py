@@ -20,7 +20,8 @@ from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.simulator import CommittedAction, Simulator
 from scenecypher.planner.actions.text import parse_action
-from scenecypher.planner.vocabularies.grasif.operators import CONTAINMENT, MACROS, OPERATORS
+from scenecypher.planner.vocabularies.grasif import MACROS, OPERATORS
+from scenecypher.planner.vocabularies.household import CONTAINMENT
 from tests.db.store.test_store import fresh
 from tests.planner.actions.grasif_worlds import ROBOT, home, random_home
 from tests.planner.actions.worlds import edited

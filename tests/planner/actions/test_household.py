@@ -16,14 +16,14 @@ from scenecypher.db.graph.scene import Point, Properties, Relation, SceneGraph
 from scenecypher.planner.actions.execution import Infeasible, bind_choices, repair_call, simulate
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.text import ActionCall, parse_action
-from scenecypher.planner.methods.baselines.pddl_problems import find_mistakes, read_domain, read_problem
+from scenecypher.planner.methods.baselines.whole_plans import find_mistakes, read_domain, read_problem
 from scenecypher.planner.methods.lookplangraph.lookplangraph import LookPlanGraphReply, action_call
 from scenecypher.planner.prompts.layout import SceneLayout
 from scenecypher.planner.prompts.texts import domain_text, examples
 from scenecypher.planner.symbolic.engine import LAMA, TimeLimit, solve
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan
+from scenecypher.planner.vocabularies.household import CONTAINMENT, OPERATORS
 from scenecypher.planner.vocabularies.household import VOCABULARY as HOUSEHOLD
-from scenecypher.planner.vocabularies.household.operators import CONTAINMENT, OPERATORS
 from tests.planner.actions.household_worlds import ROBOT, ROOMLESS, SILENT, TWICE, node
 from tests.planner.actions.worlds import edited
 from tests.sampling import FULL

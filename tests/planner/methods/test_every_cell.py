@@ -15,8 +15,7 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.task import Task
-from scenecypher.planner.methods import METHODS, recipe_named
-from scenecypher.planner.methods.matrix import matrix_cell
+from scenecypher.planner.methods import METHODS, matrix_cell, recipe_named
 from scenecypher.planner.sessions.budget import Budget
 from scenecypher.planner.sessions.events import Finished
 from scenecypher.planner.sessions.setup import SessionSetting, prepare_session

@@ -11,7 +11,7 @@ from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.importers.babyai import read_level
 from scenecypher.importers.grasif import scene as office
 from scenecypher.importers.virtualhome import packaged_scene
-from scenecypher.planner.methods.ours.goal_form import GoalForm, goal_examples
+from scenecypher.planner.methods.ours.goal_then_plan import GoalForm, goal_examples
 from scenecypher.planner.sessions.goal_words import GoalParser
 
 

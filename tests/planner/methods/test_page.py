@@ -7,8 +7,7 @@ from pathlib import Path
 
 from docs.generate.methods import REST, page
 from scenecypher.importers.datasets import DATASETS
-from scenecypher.planner.methods import METHODS
-from scenecypher.planner.methods.matrix import IN_PAPERS, NO_MEANING, matrix_cell
+from scenecypher.planner.methods import IN_PAPERS, METHODS, NO_MEANING, matrix_cell
 
 PAGE = Path(__file__).parents[3] / "docs" / "methods.md"
 

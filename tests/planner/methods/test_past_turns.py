@@ -29,6 +29,7 @@ from scenecypher.planner.sessions.method import (
     Think,
     Turn,
 )
+from tests.planner.methods.contexts import context_of
 
 EVERY: Final[tuple[Decision | None, ...]] = (
     Ask("Where is it?"),
@@ -42,11 +43,11 @@ EVERY: Final[tuple[Decision | None, ...]] = (
 )
 TURNS_OF_ALL: Final = tuple(Turn(decision, f"came of {number}") for number, decision in enumerate(EVERY))
 METHODS: Final[dict[str, Callable[[Model], Method]]] = {
-    "sg2": lambda model: Sg2(model, "babyai"),
-    "sg-rwr": lambda model: SgRwr(model, "babyai"),
-    "single-coder": lambda model: SingleCoder(model, "babyai"),
-    "react-rwr": lambda model: React(model, "babyai", "react-rwr"),
-    "react-alfworld": lambda model: ReactAlfworld(model, "babyai", lambda: ()),
+    "sg2": lambda model: Sg2(context_of(model, "babyai")),
+    "sg-rwr": lambda model: SgRwr(context_of(model, "babyai")),
+    "single-coder": lambda model: SingleCoder(context_of(model, "babyai")),
+    "react-rwr": lambda model: React(context_of(model, "babyai"), "react-rwr"),
+    "react-alfworld": lambda model: ReactAlfworld(context_of(model, "babyai")),
     "stepwise": Stepwise,
 }
 

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import pytest
 
-from scenecypher.planner.methods.baselines.pddl_problems import parse_expression
+from scenecypher.planner.methods.baselines.whole_plans import parse_expression
 from scenecypher.planner.prompts.domains.making import MENDED, PAPERS, action_pddl, domain_pddl
 from scenecypher.planner.prompts.texts import domain_text
-from scenecypher.planner.vocabularies.grasif.operators import OPERATORS
+from scenecypher.planner.vocabularies.grasif import OPERATORS
 
 NEAR: Final = {"(robot-in r)", "(object-room x r)"}
 PAPER: Final[dict[str, tuple[str, set[str], set[str]]]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.methods.baselines.pddl_problems import goal_facts, read_problem
+from scenecypher.planner.methods.baselines.whole_plans import goal_facts, read_problem
 
 PROBLEM = """Here it is:
 (Define (problem P) (:domain d) ; a remark

@@ -11,8 +11,7 @@ import pytest
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
-from scenecypher.planner.methods import QUERY_METHODS
-from scenecypher.planner.methods.matrix import NO_MEANING
+from scenecypher.planner.methods import NO_MEANING, QUERY_METHODS
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.worlds import HOME
 from tests.planner.methods.playing import play, role_of, system_of

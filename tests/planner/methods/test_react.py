@@ -12,8 +12,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.methods.baselines.prompting import STYLES
 from scenecypher.planner.prompts.home_examples import graph_lines as lines
-from scenecypher.planner.prompts.replies import ReActStep, parse_arguments, parse_step
-from scenecypher.planner.prompts.texts import worked_examples
+from scenecypher.planner.prompts.texts import ReActStep, parse_arguments, parse_step, worked_examples
 from scenecypher.planner.sessions.events import Answered, Called, Event, Finished, Proposed, Refused, Solved
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.worlds import HOME

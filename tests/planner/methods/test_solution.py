@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scenecypher.planner.prompts.replies import parse_solution
+from scenecypher.planner.prompts.texts import parse_solution
 from scenecypher.planner.sessions.method import Solve
 
 

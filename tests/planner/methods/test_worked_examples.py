@@ -6,8 +6,7 @@ from scenecypher.evaluation import household as of_homes
 from scenecypher.importers import babyai
 from scenecypher.planner.methods.sayplan.sayplan import SayPlanReply
 from scenecypher.planner.prompts.home_examples import TITLE, action_text, graph_lines, home_examples, relevant_part
-from scenecypher.planner.prompts.replies import parse_solution
-from scenecypher.planner.prompts.texts import worked_examples
+from scenecypher.planner.prompts.texts import parse_solution, worked_examples
 from scenecypher.planner.sessions.method import Done, Solve
 from tests.planner.methods.worked_examples import (
     FOLDER,

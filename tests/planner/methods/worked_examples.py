@@ -19,7 +19,7 @@ from scenecypher.importers.babyai import QUESTION, level_instance
 from scenecypher.importers.task import Task
 from scenecypher.planner.prompts.home_examples import graph_lines as lines
 from scenecypher.planner.prompts.home_examples import home_examples, joined
-from scenecypher.planner.prompts.replies import format_sections
+from scenecypher.planner.prompts.texts import format_sections
 from scenecypher.planner.vocabularies.babyai.traversal import traverse_room
 from scenecypher.retriever.graph_api import attributes
 

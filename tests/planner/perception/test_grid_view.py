@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from typing import Any, Final
 
 import pytest
 
-from scenecypher.chat import OpenAIModel
 from scenecypher.db.graph.delta import apply, invert
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 from scenecypher.importers.babyai import LevelInstance, level_instance
 from scenecypher.importers.babyai_grid import GridCell, grid_scene_graph, neighbors, position
 from scenecypher.planner.perception.draft import MergeResult
-from scenecypher.planner.perception.grid_view import (
-    GridView,
-    Pose,
-    observations,
-    read_view,
-    render_view,
-    simulator_view,
-    visible_cells,
-)
 from scenecypher.planner.perception.merge import merge_all
 from scenecypher.planner.worlds.belief import initial_belief
 from scenecypher.planner.worlds.minigrid import MOVES, GridLayout, turns
+from scenecypher.planner.worlds.minigrid_world import (
+    GridView,
+    observations,
+    simulator_view,
+)
 from tests.sampling import sample
-from tests.scripted_model import MODEL_NAME, ScriptedModel
-from tests.scripted_vision import GridReader
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
 
@@ -81,7 +73,7 @@ class Walk:
     def _step(self, *moves: str) -> None:
         for move in moves:
             self.env.step(MOVES[move])
-            if not visible_cells(self.env) <= self.seen or move == "toggle":
+            if not simulator_view(self.env).cells <= self.seen or move == "toggle":
                 self.look()
 
     def _goal(self) -> tuple[GridCell, GridCell, bool] | None:
@@ -156,20 +148,6 @@ def explored(level: str, seed: int, eyes: ViewReader) -> Walk:
     return walk
 
 
-@pytest.fixture
-def reading() -> Iterator[tuple[ViewReader, GridReader]]:
-    """A view reader by pictures: rendered, sent over HTTP, read by template matching, parsed."""
-    reader = GridReader()
-    with ScriptedModel(reader) as server, OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model:
-
-        def look(env: Any) -> GridView:
-            view, usage = read_view(model, render_view(env), pose=Pose.of(env), visible=visible_cells(env))
-            assert usage.total_tokens
-            return view
-
-        yield look, reader
-
-
 LEVELS: Final = ("numqa", "MiniGrid-UnlockPickup-v0", "MiniGrid-KeyCorridorS6R3-v0")
 """Levels whose rooms are reachable without moving anything; Trv-1 and Trv-2 have blocked doors."""
 
@@ -178,24 +156,6 @@ LEVELS: Final = ("numqa", "MiniGrid-UnlockPickup-v0", "MiniGrid-KeyCorridorS6R3-
 @pytest.mark.parametrize("seed", sample(SEEDS, 2))
 def test_after_a_walk_all_is_believed_and_nothing_false(level: str, seed: int) -> None:
     assert {"absent", "changed"} & {*explored(level, seed, simulator_view).findings}, "there was something to correct"
-
-
-@pytest.mark.parametrize("seed", sample(SEEDS, 1))
-def test_pictures_lead_to_the_same_belief(seed: int, reading: tuple[ViewReader, GridReader]) -> None:
-    assert_pictures_do("MiniGrid-UnlockPickup-v0", seed, reading)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
-def test_pictures_of_nine_rooms_lead_to_the_same_belief(seed: int, reading: tuple[ViewReader, GridReader]) -> None:
-    assert_pictures_do("numqa", seed, reading)
-
-
-def assert_pictures_do(level: str, seed: int, reading: tuple[ViewReader, GridReader]) -> None:
-    eyes, reader = reading
-    walk = explored(level, seed, eyes)
-    assert reader.pictures == walk.looks
-    assert whereabouts(walk.belief) == whereabouts(explored(level, seed, simulator_view).belief)
 
 
 def test_the_simulator_s_ids_make_a_moved_thing_the_same() -> None:
@@ -208,32 +168,3 @@ def test_the_simulator_s_ids_make_a_moved_thing_the_same() -> None:
     nodes = [*(it for it in belief.nodes.values() if it.id != node.id), elsewhere]
     found = merge_all(SceneGraph.of(nodes, belief.relations), observations(belief, view, step=1), vocabulary="babyai")
     assert {it.kind for it in found.findings} == {"confirmed"}
-
-
-def test_what_a_reply_makes_up_counts_for_nothing() -> None:
-    cell = {"kind": "key", "color": "red", "column": 3, "row": 5, "state": None}
-    things = [cell, cell | {"color": "blue"}, cell | {"column": 0, "row": 0}, cell | {"column": 99, "row": 1}]
-    begun = level_instance("trv1", 0)
-    pose = Pose.of(begun.env)
-    ahead = pose.cell_at(3, 5)
-    with (
-        ScriptedModel(["A red key.", "no JSON", json.dumps({"extent": "whole", "things": things})]) as server,
-        OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model,
-    ):
-        view, usage = read_view(model, render_view(begun.env), pose=pose, visible=frozenset([ahead]))
-    assert [(it.class_, it.color, it.cell) for it in view.things] == [("key", "red", ahead)]
-    assert usage.total_tokens == 54
-
-
-@pytest.mark.parametrize(("extent", "seen"), [("whole", 2), ("part", 1), ("nothing", 0)])
-def test_what_could_not_be_made_out_is_not_empty(extent: str, seen: int) -> None:
-    key = {"kind": "key", "color": "red", "column": 3, "row": 5, "state": None}
-    begun = level_instance("trv1", 0)
-    pose = Pose.of(begun.env)
-    visible = frozenset([pose.cell_at(3, 5), pose.cell_at(3, 4)])
-    with (
-        ScriptedModel(["A red key.", json.dumps({"extent": extent, "things": [key]})]) as server,
-        OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model,
-    ):
-        view, _usage = read_view(model, render_view(begun.env), pose=pose, visible=visible)
-    assert (len(view.cells), len(view.things)) == (seen, min(seen, 1))

@@ -78,7 +78,7 @@ def kinds_and_nodes(found: MergeResult) -> list[tuple[str, str]]:
 )
 def test_things_alike_in_a_real_picture_are_counted(shown: int, findings: list[str]) -> None:
     belief = with_things(("red ball-1", "red ball"), ("red ball-2", "red ball"))
-    reader = GridReader(places=False, at="table-1")
+    reader = GridReader(at="table-1")
     with scripted(reader) as (model, server):
         reading = read_image(model, table(["red ball"] * shown), known(belief), step=4)
     found = merge(belief, reading.observation, vocabulary="grasif")

@@ -31,7 +31,7 @@ from scenecypher.planner.symbolic.engine import TimeLimit, solve
 from scenecypher.planner.symbolic.parts import sought_for
 from scenecypher.planner.symbolic.plan import PlanRequest, find_plan, shorten_plan
 from scenecypher.planner.symbolic.states import PlanningState, apply_call
-from scenecypher.planner.vocabularies.grasif.operators import OPERATORS
+from scenecypher.planner.vocabularies.grasif import OPERATORS
 from scenecypher.planner.worlds.minigrid import Executor
 from tests.planner.actions.grasif_worlds import ROBOT, home
 from tests.sampling import sample

@@ -49,7 +49,7 @@ def test_a_picture_is_merged_as_one_commit_and_undone(
 ) -> None:
     file = tmp_path / "table.png"
     file.write_bytes(table(["red ball"] * 3).data)
-    with serving(GridReader(places=False, at="table-1"), monkeypatch):
+    with serving(GridReader(at="table-1"), monkeypatch):
         seen = command("observe", scene.name, str(file), "--at", "table-1", "--explain")
     assert seen.code == 0, seen.err
     lines = seen.out.splitlines()
@@ -72,7 +72,7 @@ def test_a_model_of_its_own_reads_pictures(
     """Kind of fault: one name for the model that plans and the one that sees."""
     file = tmp_path / "table.png"
     file.write_bytes(table(["red ball"] * 3).data)
-    with ScriptedModel(GridReader(places=False, at="table-1"), models=("eyes",)) as server:
+    with ScriptedModel(GridReader(at="table-1"), models=("eyes",)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("SCENECYPHER_MODEL", "planner")
         monkeypatch.setenv("SCENECYPHER_VISION_MODEL", "eyes")
@@ -85,7 +85,7 @@ def test_a_belief_that_another_process_changes_meanwhile_is_merged_as_it_is_then
 ) -> None:
     file = tmp_path / "table.png"
     file.write_bytes(table([]).data)
-    belief, reader = find_or_create_belief(store, scene), GridReader(places=False, at="table-1")
+    belief, reader = find_or_create_belief(store, scene), GridReader(at="table-1")
     gone = Delta.of([RemoveRelation(Relation("cup-1", "ON", "table-1"))])
 
     def interrupted(request: dict[str, Any]) -> Step:
@@ -106,7 +106,7 @@ def test_json_has_the_findings(
     file = tmp_path / "table.png"
     file.write_bytes(table([]).data)
     belief = find_or_create_belief(store, scene)
-    with serving(GridReader(places=False, at="table-1"), monkeypatch):
+    with serving(GridReader(at="table-1"), monkeypatch):
         seen = command("observe", belief.name, str(file), "--at", "table-1", "--json", "--accept").json
     assert (seen["belief"], seen["version"], seen["of"]) == (belief.name, 1, "table-1")
     assert {(it["kind"], it["node"]) for it in seen["findings"]} == {("absent", it) for it in (*BALLS, "cup-1")}
@@ -120,7 +120,7 @@ def test_most_things_gone_are_merged_only_if_that_is_accepted(
     file.write_bytes(table([]).data)
     belief = find_or_create_belief(store, scene)
     before = store.load(belief.name).graph
-    with serving(GridReader(places=False, at="table-1"), monkeypatch):
+    with serving(GridReader(at="table-1"), monkeypatch):
         seen = command("observe", belief.name, str(file), "--at", "table-1")
         first, last = seen.out.splitlines()
         assert (seen.code, last) == (1, f"{belief.name}: nothing changed, version 0")
