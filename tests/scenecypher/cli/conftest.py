@@ -14,6 +14,7 @@ from scenecypher.cli.app import run_command_line
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.babyai import level_instance
 from scenecypher.importers.homes import small_home
+from tests.scenes import delete_scenes
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,7 @@ def home(store: SceneStore) -> Iterator[str]:
     name = f"test/home-{uuid4().hex[:10]}"
     store.put(replace(small_home(), name=name))
     yield name
-    for info in store.scenes():
-        if info.name.startswith(name):
-            store.delete(info.name)
+    delete_scenes(store, name)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.planner.worlds.belief_simulator import simulator_of
 from tests.scenecypher.cli.conftest import RunCommand
 from tests.scenecypher.test_home import db
+from tests.scenes import delete_scenes
 from tests.scripted_model import MODEL_NAME, ScriptedModel
 
 __all__ = ["db"]
@@ -34,9 +35,7 @@ def walked(store: SceneStore) -> Iterator[str]:
         assert [*simulator.act(action)]
     assert store.find(name).version == 2
     yield name
-    for info in store.scenes():
-        if info.name.startswith(name):
-            store.delete(info.name)
+    delete_scenes(store, name)
 
 
 @pytest.fixture

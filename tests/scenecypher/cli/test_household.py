@@ -12,6 +12,7 @@ import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
 from tests.scenecypher.cli.conftest import RunCommand
+from tests.scenes import delete_scenes
 
 HOME: dict[str, Any] = {
     "directed": True,
@@ -39,9 +40,7 @@ def file(tmp_path: Path, store: SceneStore) -> Iterator[Path]:
     path = tmp_path / f"flat-{uuid4().hex[:8]}.json"
     path.write_text(json.dumps(HOME), encoding="utf-8")
     yield path
-    for info in store.scenes():
-        if path.stem in info.name:
-            store.delete(info.name)
+    delete_scenes(store, path.stem)
 
 
 def test_a_home_of_ones_own_acts(command: RunCommand, file: Path) -> None:
