@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
@@ -15,6 +16,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.babyai import level_instance
 from scenecypher.importers.homes import small_home
 from tests.scenes import delete_scenes
+from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class CommandResult:
 
 
 RunCommand = Callable[..., CommandResult]
+Serve = Callable[[Script], ScriptedModel]
 
 
 @pytest.fixture
@@ -46,6 +49,21 @@ def command(
         return CommandResult(code, *capsys.readouterr())
 
     return ran
+
+
+@pytest.fixture
+def model(user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
+    """Yield a function that starts a scripted server and makes it the user's model."""
+    with ExitStack() as stack:
+
+        def start(script: Script) -> ScriptedModel:
+            server = stack.enter_context(ScriptedModel(script))
+            for name, value in (("OPENAI_BASE_URL", server.base_url), ("SCENECYPHER_MODEL", MODEL_NAME)):
+                monkeypatch.setenv(name, value)
+                user_env[name] = value
+            return server
+
+        yield start
 
 
 @pytest.fixture

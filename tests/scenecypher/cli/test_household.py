@@ -118,21 +118,6 @@ def test_what_to_set_has_to_be_said(command: RunCommand, home: str) -> None:
     assert "say what to change" in command("scenes", "set", home).err
 
 
-@pytest.mark.parametrize(
-    ("goal", "code", "says"),
-    [
-        ("", 2, "the goal is empty"),
-        ("mug", 2, "'mug' is no goal; write parts such as"),
-        ("cup ON table", 1, "there is no 'cup' in this scene"),
-    ],
-)
-def test_goals_that_can_not_be_read(command: RunCommand, file: Path, goal: str, code: int, says: str) -> None:
-    command("import", "networkx", str(file), "--agent", "robot", "--in", "hall")
-    refused = command("plan", f"networkx/{file.stem}", "--goal", goal, "--method", "symbolic")
-    assert (refused.code, refused.out) == (code, "")
-    assert says in refused.err
-
-
 def test_a_home_is_seen_as_a_tree(command: RunCommand, file: Path, store: SceneStore) -> None:
     name = f"networkx/{file.stem}"
     graph = {**HOME, "nodes": [*HOME["nodes"], {"id": "wall-1"}, {"id": "wall-2"}]}
