@@ -1,9 +1,8 @@
-"""`python -m benchmarks [NAME ...] [--json]`: run all benchmarks, or those named, on a throw-away server."""
+"""`python -m benchmarks [NAME ...]`: run all benchmarks, or those named, on a throw-away server."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
@@ -24,7 +23,6 @@ BENCHMARKS: Final[Mapping[str, Callable[[Database], Iterator[Measurement]]]] = {
     "gate": asking.gate,
     "hostile": hostile.hostile,
     "asking": asking.asking,
-    "askers": asking.askers,
     "looks": looks.looks,
     "fleet": fleet.fleet,
 }
@@ -35,28 +33,17 @@ def main() -> int:
     """Run benchmarks and print measurements; return 1 if a ratio exceeds its limit."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed as ratios to named references.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of: {', '.join(BENCHMARKS)}; else all")
-    parser.add_argument("--json", action="store_true", help="print one JSON list of rows")
-    arguments = parser.parse_args()
-    unknown = [name for name in arguments.names if name not in BENCHMARKS]
-    if unknown:
+    names = parser.parse_args().names or list(BENCHMARKS)
+    if unknown := [name for name in names if name not in BENCHMARKS]:
         parser.error(f"no benchmark named {unknown[0]!r}; there are: {', '.join(BENCHMARKS)}")
-    rows = run_benchmarks(arguments.names or list(BENCHMARKS))
-    if arguments.json:
-        print(json.dumps([row.as_json() for row in rows], indent=2))
-    else:
-        Console().print(measurement_table(rows))
-    return 0 if all(row.within for row in rows) else 1
-
-
-def run_benchmarks(names: list[str]) -> list[Measurement]:
-    """Return the measurements of the benchmarks `names`, in order."""
     rows: list[Measurement] = []
     with throwaway_server() as address, Database(address) as database:
         prepare(database)
         for name in names:
             print(f"measuring {name} ...", file=sys.stderr)
             rows.extend(BENCHMARKS[name](database))
-    return rows
+    Console().print(measurement_table(rows))
+    return 0 if all(row.within for row in rows) else 1
 
 
 if __name__ == "__main__":

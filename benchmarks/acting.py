@@ -11,12 +11,11 @@ from time import perf_counter
 from typing import Any, Final, LiteralString
 from uuid import uuid4
 
-from benchmarks.bare import bare
-from benchmarks.comparison import Measurement, compare, median_ms
+from benchmarks.comparison import Measurement, bare, compare, median_ms
 from benchmarks.home import make_home, temporary_scene
 from scenecypher.db.graph.delta import AddRelation, Delta, apply
 from scenecypher.db.graph.graph_json import delta_hash, delta_json
-from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.graph.scene import Relation
 from scenecypher.db.rules import rules_json
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
@@ -61,7 +60,7 @@ def actions(database: Database) -> Iterator[Measurement]:
     with home_to_act_in(store) as ours, home_to_act_in(store) as theirs:
         act, same, title = action_loop(store, ours), _hand_written_loop(store, theirs), "act (the same writes by hand)"
         yield compare(title, act, reference=same, limit=1.15, pairs=400, warm_up=WARM_UP)
-        first = median_ms(one_off_loop(store, ours), warm_up=100)
+        first = median_ms(action_loop(store, ours, anew=True), warm_up=100)
         yield Measurement("act once: the first action of a store, with the load (100 ms)", first, 100.0, 1.0)
 
 
@@ -103,28 +102,20 @@ def _give_rules(store: SceneStore, scene: SceneInfo, number: int) -> None:
 
 
 def home_to_act_in(store: SceneStore) -> AbstractContextManager[SceneInfo]:
-    """Give a home, deleted afterwards, with the agent close to what it takes."""
-    return temporary_scene(store, _with_agent_close(make_home()))
-
-
-def _with_agent_close(graph: SceneGraph) -> SceneGraph:
-    """Return the graph with the agent close to the object and to furniture that things can lie on."""
+    """Give a home, deleted afterwards, with the agent close to what it takes and to what things can lie on."""
+    graph = make_home()
     near = [Relation(*ends) for thing in (OBJECT, TABLE) for ends in ((AGENT, "CLOSE", thing), (thing, "CLOSE", AGENT))]
     fresh = [AddRelation(relation) for relation in near if relation not in graph.relations]
-    return apply(graph, Delta.of(fresh))
+    return temporary_scene(store, apply(graph, Delta.of(fresh)))
 
 
-def action_loop(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
-    """Return a function that grabs and puts down the object in turn."""
+def action_loop(store: SceneStore, info: SceneInfo, *, anew: bool = False) -> Callable[[], object]:
+    """Return a function that grabs and puts down the object in turn; `anew` with a store that has nothing in memory."""
     simulator = Simulator(store, info, actor="bench")
     texts = cycle((f"grab({OBJECT})", f"put_on({OBJECT}, {TABLE})"))
+    if anew:
+        return lambda: list(Simulator(SceneStore(store.database), info, actor="bench").act(next(texts)))
     return lambda: list(simulator.act(next(texts)))
-
-
-def one_off_loop(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
-    """Return a function that does the same, each action with a store of its own, which has nothing in memory."""
-    texts = cycle((f"grab({OBJECT})", f"put_on({OBJECT}, {TABLE})"))
-    return lambda: list(Simulator(SceneStore(store.database), info, actor="bench").act(next(texts)))
 
 
 def _hand_written_loop(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
@@ -149,9 +140,8 @@ def _hand_written_loop(store: SceneStore, info: SceneInfo) -> Callable[[], objec
 
 def _event_fields(event: Event) -> dict[str, Any]:
     """Return an event's fields except its scene, version and action id."""
-    text = delta_json(event.delta)
-    facts = {"actor": event.actor, "action": event.action, "kind": event.kind, "undoes": list(event.undoes)}
-    return {**facts, "delta": text, "hash": delta_hash(text)}
+    text, facts = delta_json(event.delta), {name: getattr(event, name) for name in ("actor", "action", "kind")}
+    return {**facts, "undoes": list(event.undoes), "delta": text, "hash": delta_hash(text)}
 
 
 def _repeat(act: Callable[[], object], times: int) -> None:

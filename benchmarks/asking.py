@@ -1,17 +1,15 @@
-"""Questions without the model's time, one and eight at a time, compared with the bare driver and neo4j-graphrag."""
+"""Questions without the model's time, compared with the bare driver and neo4j-graphrag."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from typing import Any, Final
 
 from neo4j import ManagedTransaction
 
-from benchmarks.bare import bare
-from benchmarks.comparison import Call, Measurement, compare, median_ms
+from benchmarks.comparison import Call, Measurement, bare, compare, median_ms
 from benchmarks.home import temporary_scene
 from scenecypher.chat.scripted import Scripted, ScriptedReply
 from scenecypher.db.gate import Gate, Limits, SceneRef
@@ -27,8 +25,6 @@ from scenecypher.retriever.schema_text import schema_text
 
 QUESTION: Final = "Which room is cup_1 in?"
 ROOM_QUERY: Final = "MATCH (c:Object {name: 'cup_1'})-[:INSIDE]->(room:Place) RETURN c.name, room.name"
-ASKERS: Final = 8
-EACH: Final = 10
 LONG: Final = """
 MATCH (p:Place) OPTIONAL MATCH (o:Object)-[:INSIDE|ON*1..3]->(p) WHERE 'clean' IN o.states AND o.name STARTS WITH 'cup'
 WITH p, collect(DISTINCT o.name) AS names, count(DISTINCT o.class) AS classes ORDER BY classes DESC LIMIT 5
@@ -54,29 +50,14 @@ def asking(database: Database) -> Iterator[Measurement]:
     """Compare a question asked before, with a scripted model, with the same scoped text in `session.execute_read`."""
     with temporary_scene(SceneStore(database)) as info:
         ours, by_driver = _ours_and_bare(database, info)
-        yield compare(
-            "ask: a question seen before (bare driver, same scoped text)", ours, reference=by_driver, limit=1.25
-        )
+        what = "ask: a question seen before (bare driver, same scoped text)"
+        yield compare(what, ours, reference=by_driver, limit=1.25)
         if find_spec("neo4j_graphrag") is None:
             print("neo4j-graphrag is not installed: pip install 'scenecypher[agents]'", file=sys.stderr)
             return
         shown = schema_text(Enumerator(Replicas(database)).of(info), vocabulary=info.vocabulary)
         written = ROOM_QUERY.replace("{name:", f"{{scene: '{info.key}', name:")
         yield _beside_graphrag(database, ours, schema=shown, written=written)
-
-
-def askers(database: Database) -> Iterator[Measurement]:
-    """Compare eight threads that ask with eight on the bare driver, by turns."""
-    with temporary_scene(SceneStore(database)) as info:
-        ours, by_driver = _ours_and_bare(database, info)
-        with ThreadPoolExecutor(ASKERS) as pool:
-
-            def crowd(call: Call) -> Call:
-                return lambda: [*pool.map(lambda _: call(), range(ASKERS * EACH))]
-
-            what = f"ask: {ASKERS} at a time (bare driver, {ASKERS} at a time)"
-            row = compare(what, crowd(ours), reference=crowd(by_driver), limit=1.15, pairs=10, warm_up=15)
-    yield row
 
 
 def _ours_and_bare(database: Database, info: SceneInfo) -> tuple[Call, Call]:
@@ -87,13 +68,10 @@ def _ours_and_bare(database: Database, info: SceneInfo) -> tuple[Call, Call]:
     text: Any = scoped.text
     parameters: dict[str, Any] = {**scoped.parameters, SCENE_PARAMETER: info.key}
 
-    def by_driver() -> object:
-        def work(tx: ManagedTransaction) -> list[Any]:
-            return tx.run(text, parameters).values()
+    def work(tx: ManagedTransaction) -> list[Any]:
+        return tx.run(text, parameters).values()
 
-        return bare(database, work)
-
-    return lambda: retriever.ask(QUESTION, info), by_driver
+    return lambda: retriever.ask(QUESTION, info), lambda: bare(database, work)
 
 
 def _beside_graphrag(database: Database, ours: Any, *, schema: str, written: str) -> Measurement:

@@ -1,18 +1,31 @@
-"""Comparison of two calls, timed in turn so that a busy machine slows both: their medians and the ratio."""
+"""Comparison of two calls, timed in turn so that a busy machine slows both: their medians and the ratio.
+
+References are transactions of the bare driver, as a program without this library writes them.
+"""
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import median, quantiles
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import TypeAlias, TypeVar
 
+from neo4j import ManagedTransaction
 from rich.table import Table
 
+from scenecypher.db.store.connection import Database
+
 Call: TypeAlias = Callable[[], object]
+T = TypeVar("T")
+
+
+def bare(database: Database, work: Callable[[ManagedTransaction], T], *, write: bool = False) -> T:
+    """Return what `work` returns in `session.execute_read` or `execute_write`, over the same connections."""
+    with database._driver.session(database=database.address.database) as session:  # noqa: SLF001 - same pool
+        return session.execute_write(work) if write else session.execute_read(work)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +52,6 @@ class Measurement:
     def within(self) -> bool:
         """True if the ratio is within its limit."""
         return self.ratio <= self.limit
-
-    def as_json(self) -> dict[str, Any]:
-        """Return all figures, with ratio and verdict, as plain JSON values."""
-        return {**asdict(self), "ratio": self.ratio, "within": self.within}
 
 
 def compare(
@@ -84,15 +93,8 @@ def measurement_table(rows: Iterable[Measurement]) -> Table:
     for row in rows:
         quartiles = "" if row.low is None or row.high is None else f"{row.low:.2f} to {row.high:.2f}"
         verdict = "[green]within[/]" if row.within else "[bold red]over[/]"
-        shown.add_row(
-            row.what,
-            f"{row.ours:.3g} {row.unit}",
-            f"{row.reference:.3g} {row.unit}",
-            f"{row.ratio:.2f}",
-            quartiles,
-            f"{row.limit:.2f}",
-            verdict,
-        )
+        times = (f"{it:.3g} {row.unit}" for it in (row.ours, row.reference))
+        shown.add_row(row.what, *times, f"{row.ratio:.2f}", quartiles, f"{row.limit:.2f}", verdict)
     return shown
 
 

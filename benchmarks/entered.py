@@ -27,12 +27,10 @@ from scenecypher.retriever.retriever import Retriever
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 OURS: Final = ("scenecypher", "chat", "db", "importers", "planner", "retriever")
-ACT, QUERY, ASK, PLAN = 25, 22, 45, 60
-"""The most files that each may enter."""
 
 
 def entered(database: Database) -> Iterator[Measurement]:
-    """Count the files that are entered once what is kept is there: an action, a new query, a question, a plan."""
+    """Count the files that are entered once what is kept is there, beside the most that each may enter."""
     store = SceneStore(database)
     with home_to_act_in(store) as info:
         gate, enumerator = Gate(database), Enumerator(store.replicas)
@@ -40,10 +38,10 @@ def entered(database: Database) -> Iterator[Measurement]:
         texts = (ROOM_QUERY + f" AS room_{number}" for number in count())
         asker = Retriever(Scripted([ScriptedReply((), ROOM_QUERY)]), gate, enumerator)
         calls: tuple[tuple[str, Callable[[], object], int], ...] = (
-            ("an action in a session", act, ACT),
-            ("a new query", lambda: reader.query(next(texts)), QUERY),
-            ("a question", lambda: asker.ask(QUESTION, info), ASK),
-            ("a plan by sg2", plan_by_sg2(store, gate, info), PLAN),
+            ("an action in a session", act, 25),
+            ("a new query", lambda: reader.query(next(texts)), 22),
+            ("a question", lambda: asker.ask(QUESTION, info), 45),
+            ("a plan by sg2", plan_by_sg2(store, gate, info), 60),
         )
         for what, call, limit in calls:
             call()

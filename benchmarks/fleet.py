@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import cycle
 from statistics import quantiles
 from time import perf_counter
@@ -41,7 +40,6 @@ FEW, ROBOTS, WRITERS = 10, 8, 2
 TURNS: Final = 12
 """Actions and questions of one visit, as many as a short task takes."""
 READY: Final = "ready"
-MIB: Final = 2**20
 SLOWER, MUCH_SLOWER = 1.3, 4.0
 """How much slower a median and a 99th percentile may be among all homes than among few."""
 PARTS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
@@ -61,23 +59,6 @@ Times: TypeAlias = dict[str, list[float]]
 """The ms of each action and each question by the names in PARTS."""
 
 
-@dataclass(frozen=True, slots=True)
-class Worked:
-    """The times of a fleet, and its seconds of work."""
-
-    times: Times
-    seconds: float
-
-    def percentiles(self, what: str) -> dict[str, float]:
-        """Return the 50th and 99th percentile of these times."""
-        cuts = quantiles(self.times[what], n=100)
-        return {"p50": cuts[49], "p99": cuts[98]}
-
-    def turns_a_second(self) -> float:
-        """Return how many actions, each with a question after it, all robots did in a second."""
-        return (len(self.times["acts"]) + len(self.times["first_acts"])) / self.seconds
-
-
 def fleet(database: Database) -> Iterator[Measurement]:
     """Compare actions and questions of eight robots in a thousand homes with those in ten, on the same server.
 
@@ -92,11 +73,12 @@ def fleet(database: Database) -> Iterator[Measurement]:
     memory = _memory(database)
     late = _work(database.address, few)
     for what, (name, limits) in PARTS.items():
-        ours, *references = (fleet.percentiles(what) for fleet in (large, early, late))
+        cuts = [quantiles(times[what], n=100) for times, _ in (large, early, late)]
         for part, limit in limits.items():
-            reference = min(one[part] for one in references)
-            yield Measurement(f"{name}, {part}: {HOMES:,} homes ({FEW})", ours[part], reference, limit)
-    rate, other = large.turns_a_second(), max(early.turns_a_second(), late.turns_a_second())
+            ours, *references = (one[int(part[1:]) - 1] for one in cuts)
+            yield Measurement(f"{name}, {part}: {HOMES:,} homes ({FEW})", ours, min(references), limit)
+    rate, *others = ((len(it["acts"]) + len(it["first_acts"])) / seconds for it, seconds in (large, early, late))
+    other = max(others)
     what = f"ms in which one robot of all acts and asks: {rate:.0f} a second ({other:.0f})"
     yield Measurement(what, 1e3 / rate, 1e3 / other, SLOWER)
     yield Measurement(f"memory of the server: {HOMES:,} homes ({FEW})", memory, memory_before, MORE_MEMORY, "MiB")
@@ -116,7 +98,7 @@ def _import(database: Database, first: int, last: int) -> list[Errand]:
 
     with ThreadPoolExecutor(WRITERS) as pool:
         errands = [*pool.map(bring, range(first, last))]
-    _tell(f"imported {last - first:,} homes in {perf_counter() - began:.0f} s")
+    print(f"imported {last - first:,} homes in {perf_counter() - began:.0f} s", file=sys.stderr)
     return errands
 
 
@@ -127,45 +109,33 @@ def _things(graph: SceneGraph) -> tuple[str, str]:
     return closed[0], closed[-1]
 
 
-def _work(address: Address, errands: Sequence[Errand]) -> Worked:
-    """Let eight robots, each a process, work in their shares of these homes at once."""
+def _work(address: Address, errands: Sequence[Errand]) -> tuple[Times, float]:
+    """Let eight robots, each a process, work in their shares of homes at once; return all times, and the seconds."""
     with ExitStack() as stack:
         robots = [stack.enter_context(_robot(address)) for _ in range(ROBOTS)]
         for number, robot in enumerate(robots):
-            _send(robot, json.dumps(errands[number::ROBOTS]))
+            print(json.dumps(errands[number::ROBOTS]), file=robot.stdin, flush=True)
         for robot in robots:
             assert robot.stdout
             assert robot.stdout.readline().strip() == READY
         for robot in robots:
-            _send(robot, "go")
+            print("go", file=robot.stdin, flush=True)
         found = [json.loads(robot.communicate()[0]) for robot in robots]
     times = {name: [taken for one in found for taken in one["times"][name]] for name in PARTS}
-    _tell(f"{len(errands):,} homes: " + ", ".join(f"{len(taken):,} {name}" for name, taken in times.items()))
-    return Worked(times, sum(one["seconds"] for one in found) / len(found))
+    counts = ", ".join(f"{len(taken):,} {name}" for name, taken in times.items())
+    print(f"{len(errands):,} homes: {counts}", file=sys.stderr)
+    return times, sum(one["seconds"] for one in found) / len(found)
 
 
 def _robot(address: Address) -> subprocess.Popen[str]:
-    command, environment = [sys.executable, "-m", "benchmarks.fleet"], environment_of(address)
-    return subprocess.Popen(  # noqa: S603 - our own module
-        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-
-
-def _send(robot: subprocess.Popen[str], line: str) -> None:
-    assert robot.stdin
-    robot.stdin.write(f"{line}\n")
-    robot.stdin.flush()
+    command, pipe = [sys.executable, "-m", "benchmarks.fleet"], subprocess.PIPE
+    return subprocess.Popen(command, env=environment_of(address), stdin=pipe, stdout=pipe, text=True)  # noqa: S603 - ours
 
 
 def _memory(database: Database) -> float:
     """Return the memory of the server's process in MiB: heap, page cache and the rest."""
-    row = database.row(PROCESS)
-    assert row
-    return float(psutil.Process(row["pid"]).memory_info().rss / MIB)
-
-
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr)
+    (row,) = database.rows(PROCESS)
+    return float(psutil.Process(row["pid"]).memory_info().rss / 2**20)
 
 
 class Robot:
@@ -187,9 +157,8 @@ class Robot:
         """Walk between two things of a home, open and close them, and ask for one of them after each action."""
         name, *things = errand
         simulator = Simulator(self._store, self._store.find(name), actor="robot", fix=True)
-        query = (
-            f"MATCH (n:Asset {{name: '{things[0]}'}}) OPTIONAL MATCH (n)-[:INSIDE]->(p:Place) RETURN n.states, p.name"
-        )
+        where = "OPTIONAL MATCH (n)-[:INSIDE]->(p:Place) RETURN n.states, p.name"
+        query = f"MATCH (n:Asset {{name: '{things[0]}'}}) {where}"
         asking = Retriever(Scripted([ScriptedReply((), query)]), self._gate, self._enumerator)
         actions = cycle(f"{action}({thing})" for thing in things for action in ("walk", "open", "close"))
         for turn, action in zip(range(TURNS), actions, strict=False):

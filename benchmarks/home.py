@@ -17,10 +17,12 @@ ROOMS = ("kitchen", "bathroom", "bedroom", "living_room")
 
 
 @contextmanager
-def temporary_scene(store: SceneStore, graph: SceneGraph | None = None) -> Iterator[SceneInfo]:
+def temporary_scene(
+    store: SceneStore, graph: SceneGraph | None = None, vocabulary: str = "virtualhome"
+) -> Iterator[SceneInfo]:
     """Yield a scene for one benchmark and drop it at the end."""
     name = f"bench/{uuid4().hex}"
-    store.put(ImportedScene(name, graph or make_home(), "virtualhome"))
+    store.put(ImportedScene(name, graph or make_home(), vocabulary))
     info = store.find(name)
     try:
         yield info
@@ -51,16 +53,8 @@ def _members(count: int) -> Iterator[Node]:
     yield Node("character_65", "Agent", "character_65", "character")
     yield Node("cup_1", "Object", "cup_1", "cup", ("clean",), ("grabbable", "movable"))
     for number in range(count - len(ROOMS) - 2):
+        thing, asset = f"object_{number}", f"asset_{number}"
         if number % 3:
-            yield Node(
-                f"object_{number}", "Object", f"object_{number}", f"thing_{number % 60}", ("clean",), ("grabbable",)
-            )
+            yield Node(thing, "Object", thing, f"thing_{number % 60}", ("clean",), ("grabbable",))
         else:
-            yield Node(
-                f"asset_{number}",
-                "Asset",
-                f"asset_{number}",
-                f"asset_{number % 30}",
-                ("closed", "clean"),
-                ("can_open",),
-            )
+            yield Node(asset, "Asset", asset, f"asset_{number % 30}", ("closed", "clean"), ("can_open",))

@@ -7,11 +7,10 @@ import sys
 from collections.abc import Iterator
 from time import perf_counter
 from typing import Final
-from uuid import uuid4
 
 from benchmarks.comparison import Measurement
+from benchmarks.home import temporary_scene
 from scenecypher.db.gate import Gate, Limits, SceneRef
-from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import QueryRefused
@@ -38,11 +37,8 @@ def hostile(database: Database) -> Iterator[Measurement]:
     attacks = [case.cypher for case in cases() if case.category == "resource"]
     store = SceneStore(database)
     for nodes in NODES:
-        name = f"bench/hostile-{uuid4().hex}"
-        store.put(ImportedScene(name, grown_scene(nodes)))
-        info = store.find(name)
-        yield from _against_the_clock(database, SceneRef(info.key, name), attacks, nodes)
-        store.delete(name)
+        with temporary_scene(store, grown_scene(nodes), "household") as info:
+            yield from _against_the_clock(database, SceneRef.of(info), attacks, nodes)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 1024)
     yield Measurement("client's memory after all attacks", peak, CLIENT_MIB, 1.0, unit="MiB")
     properties = database.rows(HEAP, timeout_s=SECONDS)[0]["heap"]["properties"]

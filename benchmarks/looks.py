@@ -67,9 +67,7 @@ def rankings(store: SceneStore, home: ImportedScene, shown: dict[str, str]) -> d
     classes = sorted({it.class_ for it in home.graph.nodes.values() if it.kind in {"Object", "Asset"}})
     embed = local_words()
     assert embed is not None
-
-    things = [it for it in home.graph.nodes.values() if it.class_ in shown]
-    rows = ((it.id, embed([shown[it.class_]])[0]) for it in things)
+    rows = ((it.id, embed([shown[it.class_]])[0]) for it in home.graph.nodes.values() if it.class_ in shown)
     made = checked_vectors("made", WORDS_MODEL, rows, home.graph.nodes)
     of_classes = Adjustment(vectors=WORDS_MODEL)(home).vectors
     gate = Gate(store.database, encoders=partial(encoder_of, Settings()))
@@ -100,9 +98,8 @@ def _timed(database: Database, store: SceneStore, size: int) -> Iterator[Measure
         database.rows("CALL db.awaitIndexes(7200)", timeout_s=7_200)
         took = 1_000 * (perf_counter() - begun)
         yield Measurement(f"looks: import and index of {what}", took, 20.0 * size, 1.0)
-    limits = Limits(seconds=MOST_S)
+    limits, scene = Limits(seconds=MOST_S), SceneRef.of(store.find(name))
     gate = Gate(database, limits=limits, encoders=lambda _: lambda texts: [pool[0].tolist() for _ in texts])
-    scene = SceneRef.of(store.find(name))
     took = median_ms(lambda: gate.run(NEAREST, scene), rounds=5, warm_up=3)
     yield Measurement(f"looks: the 5 nearest of {size:,} nodes (10 s)", took, 1_000 * MOST_S, 1.0)
     store.delete(name)

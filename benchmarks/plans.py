@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 import resource
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
-from functools import partial
+from collections.abc import Iterator, Sequence
 from statistics import mean, median
+from typing import NamedTuple
 
 from scenecypher.db.condition import evaluate
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.importers.datasets import DATASETS, dataset
+from scenecypher.importers.datasets import Dataset, dataset
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.sessions.goal_check import missing_goals, steps_of
-from scenecypher.planner.symbolic.plan import PlanRequest, PlanResult, find_plan
+from scenecypher.planner.symbolic.plan import PLAN_TIMEOUT_S, PlanRequest, PlanResult, find_plan
 from scenecypher.planner.symbolic.states import PlanningState
 from scenecypher.planner.vocabularies.vocabulary import operators_of
 
 
-@dataclass(frozen=True, slots=True)
-class PlanAttempt:
+class PlanAttempt(NamedTuple):
     """Attempt at a task: the number of actions of its plan and what the plan misses (`why`), or None and the reason.
 
     `seconds` is wall time, `processor_s` processor time, both including the engine's.
@@ -34,43 +29,30 @@ class PlanAttempt:
     task: str
     actions: int | None
     why: str
-    nodes: int
     seconds: float
     processor_s: float
 
 
 def main() -> None:
     """Plan and print a line for each data set, and its failures with their causes."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.plans", description=__doc__)
-    parser.add_argument("names", nargs="+", metavar="DATASET", choices=DATASETS, help="data sets with goals on graphs")
-    parser.add_argument("--only", metavar="ID", help="one task, as it is called within its data set")
-    parser.add_argument("--seconds", type=float, default=30.0, metavar="S", help="a task's time limit (30)")
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="tasks at once (1)")
-    parser.add_argument("--json", action="store_true", help="also a JSON line a task")
-    arguments = parser.parse_args()
-    for name in arguments.names:
-        ids = [arguments.only] if arguments.only else list(_ids(name))
-        with ProcessPoolExecutor(arguments.workers) as pool:
-            rows = list(pool.map(partial(attempt_task, name, seconds=arguments.seconds), ids))
-        if arguments.json:
-            sys.stdout.writelines(json.dumps(asdict(row)) + "\n" for row in rows)
-        sys.stdout.writelines(f"{line}\n" for line in summary_lines(name, rows))
+    for of in map(dataset, sys.argv[1:]):
+        rows = [attempt_task(of, task) for task in of.tasks() if task.has_graph_goal]
+        sys.stdout.writelines(f"{line}\n" for line in summary_lines(of.name, rows))
 
 
-def attempt_task(name: str, within: str, *, seconds: float) -> PlanAttempt:
+def attempt_task(of: Dataset, task: Task) -> PlanAttempt:
     """Plan one task, and execute the plan in its whole scene."""
-    task, scene = next(dataset(name).tasks(within)), next(dataset(name).scenes(within))
-    question = PlanRequest(task.goal, scene.vocabulary, timeout_s=seconds, required_actions=task.action_goals)
+    scene = next(iter(of.scenes(task.id.removeprefix(f"{of.name}/"))))
+    question = PlanRequest(task.goal, scene.vocabulary, PLAN_TIMEOUT_S, required_actions=task.action_goals)
     began, spent = time.monotonic(), _processor_s()
     found = find_plan(question, scene.graph)
     why = found.why if found.plan is None else _missing_parts(task, scene, found)
     count = None if found.plan is None or why.startswith("in the whole scene") else len(found.plan)
-    return PlanAttempt(task.id, count, why, found.nodes, time.monotonic() - began, _processor_s() - spent)
+    return PlanAttempt(task.id, count, why, time.monotonic() - began, _processor_s() - spent)
 
 
-def summary_lines(name: str, rows: Iterable[PlanAttempt]) -> Iterator[str]:
+def summary_lines(name: str, rows: Sequence[PlanAttempt]) -> Iterator[str]:
     """Yield the printed lines of a data set."""
-    rows = list(rows)
     solved = [row for row in rows if row.actions is not None]
     yield (
         f"{name}: {len(solved)} of {len(rows)} solved; "
@@ -78,15 +60,9 @@ def summary_lines(name: str, rows: Iterable[PlanAttempt]) -> Iterator[str]:
         f"{median(row.processor_s for row in rows):.2f} s of processor time; "
         f"mean {mean(row.actions or 0 for row in solved) if solved else 0:.2f} actions"
     )
-    lacking = [row for row in solved if row.why]
-    if lacking:
+    if lacking := [row for row in solved if row.why]:
         yield f"  {len(lacking)} of the solved reach the goal without the actions that the task asks for besides"
     yield from (f"  {row.task}: {row.why}" for row in rows if row.actions is None)
-
-
-def _ids(name: str) -> Iterator[str]:
-    """Yield the tasks that have a goal on the graph."""
-    return (task.id.removeprefix(f"{name}/") for task in DATASETS[name].tasks() if task.has_graph_goal)
 
 
 def _missing_parts(task: Task, scene: ImportedScene, found: PlanResult) -> str:

@@ -8,9 +8,7 @@ from typing import Final
 
 from scenecypher.db.local import Server, Supervisor, start
 from scenecypher.db.store.connection import Address, Database
-from scenecypher.db.store.consistent_read import WRITE_REFUSED
-from scenecypher.db.store.stored_form import FORM, current_form, prepare
-from scenecypher.errors import DatabaseUnavailable, QueryFailed
+from scenecypher.db.store.stored_form import check_stored_form
 from scenecypher.settings import Settings
 
 SLOTS_ELSEWHERE: Final = 4
@@ -19,30 +17,17 @@ SLOTS_ELSEWHERE: Final = 4
 def connect(settings: Settings, *, tell: Callable[[str], None]) -> Database:
     """Connect to the server of `NEO4J_URI`, or else to the local one, started if needed, and verify that it answers.
 
-    Scenes that an earlier version stored are brought to the form of today. `tell` gets a line for each step that takes
-    time. Raises DatabaseUnavailable, also for a form that is newer; InputError.
+    `tell` gets a line for each step that takes time. Raises DatabaseUnavailable, also for scenes that another version
+    stored in another form; InputError.
     """
     database = _opened(settings, tell)
     try:
         database.reach()
-        if current_form(database) < FORM:
-            _bring_up_to_date(database, tell)
+        check_stored_form(database)
     except BaseException:
         database.close()
         raise
     return database
-
-
-def _bring_up_to_date(database: Database, tell: Callable[[str], None]) -> None:
-    try:
-        prepare(database, tell=tell)
-    except QueryFailed as error:
-        if error.code not in WRITE_REFUSED:
-            raise
-        raise DatabaseUnavailable(
-            f"the scenes at {database.address.uri} are stored in an older form, and this user may not change it; "
-            "connect once as a user who may write, such as with `scenecypher scenes list`"
-        ) from error
 
 
 def address_of(settings: Settings, *, tell: Callable[[str], None]) -> Address:

@@ -69,11 +69,6 @@ class Span:
 _NULL_SPAN: Final = Span()
 
 
-def _trace() -> Any:
-    """Return OpenTelemetry's API if the program has imported it, else None."""
-    return sys.modules.get(API)
-
-
 def measure(name: str, amount: float, attributes: Attributes) -> None:
     """Add to a counter, or record in a histogram, of INSTRUMENTS."""
     metrics = sys.modules.get(METRICS_API)
@@ -116,7 +111,7 @@ def _instrument(provider: Any, name: str) -> Any:
 @contextmanager
 def span(name: str, attributes: Attributes, *, kind: str = "INTERNAL") -> Iterator[Span]:
     """Time the block as a child of the current span; an error sets its status and `error.type`."""
-    trace = _trace()
+    trace = sys.modules.get(API)
     if trace is None:
         yield _NULL_SPAN
         return
@@ -138,7 +133,7 @@ def trace_steps(
 
     `attributes_of` returns the attributes that a step adds to the span.
     """
-    trace = _trace()
+    trace = sys.modules.get(API)
     if trace is None:
         yield from steps
         return

@@ -40,8 +40,7 @@ from tenacity import RetryError
 from scenecypher.chat.model import Finish, Message, Model, Reply, Request, Usage
 from scenecypher.errors import ModelUnavailable, SceneCypherError, ServiceError
 from scenecypher.evaluation.progress import current_run
-from scenecypher.evaluation.prompt_version import METADATA_KEY
-from scenecypher.evaluation.replies import REFERENCE, ModelSource
+from scenecypher.evaluation.replies import METADATA_KEY, REFERENCE, ModelSource
 from scenecypher.evaluation.run_result import ATTEMPTS
 from scenecypher.planner.sessions.setup import NoModel
 from scenecypher.settings import Settings
@@ -70,20 +69,6 @@ async def attempt(state: TaskState, work: Callable[[], T]) -> T:
                 raise
         await sleep(number * PAUSE_S)
     raise AssertionError
-
-
-async def attempt_asking(state: TaskState, replies: ModelSource, work: Callable[[Model], T], *, reference: Model) -> T:
-    """Run `work` as `attempt` does, each time with the sample's model; a live reply is asked for once in a run.
-
-    The model is `reference` if there are no other `replies`.
-    """
-    live = InspectModel(get_model(), run=current_run()) if replies.is_live else None
-
-    def once() -> T:
-        with replies.model_for(str(state.sample_id), live, reference=reference) as model:
-            return work(model)
-
-    return await attempt(state, once)
 
 
 def may_pass(error: BaseException) -> bool:
@@ -121,14 +106,20 @@ def measured_task(
 
     What was found is kept in the sample's metadata, by the key `found`; `scored` is the scorer's name in logs. Results
     of different versions, and of different `prompts`, are not comparable. A sample is asked for by its `replies`, or
-    by `reference` if these are no model's.
+    by `reference` if these are no model's; a live reply is asked for once in a run.
     """
 
     @solver(name="work")
     def working() -> Solver:
         async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the work calls the model
-            doing = partial(work, state)
-            state.metadata[found] = await attempt_asking(state, replies(state), doing, reference=reference(state))
+            source, other = replies(state), reference(state)
+            live = InspectModel(get_model(), run=current_run()) if source.is_live else None
+
+            def once() -> Any:
+                with source.model_for(str(state.sample_id), live, reference=other) as model:
+                    return work(state, model)
+
+            state.metadata[found] = await attempt(state, once)
             return state
 
         return solve

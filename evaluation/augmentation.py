@@ -20,9 +20,8 @@ from scenecypher.chat.model import Model
 from scenecypher.evaluation.attempts import measured_task
 from scenecypher.evaluation.options import take_of_each
 from scenecypher.evaluation.picture_samples import GOLD, SIMULATED_OBSERVER, score_reading, score_simulation
-from scenecypher.evaluation.prompt_version import prompt_version
 from scenecypher.evaluation.published import data_columns, published_rows
-from scenecypher.evaluation.replies import LIVE, REFERENCE, ModelSource
+from scenecypher.evaluation.replies import LIVE, REFERENCE, ModelSource, prompt_version
 from scenecypher.evaluation.result import Cell, ExperimentResult, Row, Table, TableSetting, Trial
 from scenecypher.evaluation.run_result import LoggedSample, Run, mean_cell, share_cell
 from scenecypher.evaluation.views import ViewFile, bundled_views, read_views

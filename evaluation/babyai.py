@@ -10,8 +10,7 @@ from typing import Final
 
 from inspect_ai import task
 
-from scenecypher.evaluation.assignments import AssignmentCache
-from scenecypher.evaluation.episode import EpisodePlan
+from scenecypher.evaluation.episode import AssignmentCache, EpisodePlan
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, TablePlan, paper_rows, select_rows
 from scenecypher.evaluation.measures import OUTCOMES, PartsPlan

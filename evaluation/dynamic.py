@@ -15,8 +15,14 @@ from inspect_ai import task
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError
-from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal, load_dataset_scene
-from scenecypher.evaluation.episode import EpisodePlan, Perception, Wording
+from scenecypher.evaluation.episode import (
+    AssignmentCache,
+    EpisodePlan,
+    Perception,
+    Wording,
+    is_ground_goal,
+    load_dataset_scene,
+)
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import (
     GOALS_FIRST,
@@ -31,7 +37,7 @@ from scenecypher.evaluation.experiment import (
 from scenecypher.evaluation.measures import COSTS
 from scenecypher.evaluation.options import Names, select_names, split_names, take_of_each
 from scenecypher.evaluation.stated_tasks import ID_PREFIX, DynamicTask, dynamic_tasks, to_task
-from scenecypher.evaluation.task_pictures import bundled_pictures, check_pictures, pictured_tasks
+from scenecypher.evaluation.views import bundled_pictures, check_pictures, pictured_tasks
 from scenecypher.importers.datasets import reference_plans
 from scenecypher.importers.homes import our_home
 from scenecypher.importers.task import Task

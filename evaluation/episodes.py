@@ -23,9 +23,8 @@ from scenecypher.evaluation.episode import EpisodePlan, Trace
 from scenecypher.evaluation.experiment import Experiment, RowPlan, TablePlan
 from scenecypher.evaluation.measures import MEASURES, figures, measured_cell, part_figures, part_tables
 from scenecypher.evaluation.playing import play
-from scenecypher.evaluation.prompt_version import prompt_version
 from scenecypher.evaluation.published import published_rows
-from scenecypher.evaluation.replies import LIVE, REFERENCE, ModelSource
+from scenecypher.evaluation.replies import LIVE, REFERENCE, ModelSource, prompt_version
 from scenecypher.evaluation.reporting.cells import N
 from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table, Trial
 from scenecypher.evaluation.run_result import LoggedSample, Run, group_by, most_common_error

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from scenecypher.errors import InputError
-from scenecypher.evaluation.assignments import AssignmentCache
-from scenecypher.evaluation.episode import EpisodePlan, Perception
+from scenecypher.evaluation.episode import AssignmentCache, EpisodePlan, Perception
 from scenecypher.evaluation.measures import PartsPlan
 from scenecypher.evaluation.options import Names, split_names, take_spread
 from scenecypher.evaluation.published import data_table
-from scenecypher.evaluation.task_pictures import pictured_tasks
+from scenecypher.evaluation.views import pictured_tasks
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.grasif_folder import read_pairs
 from scenecypher.planner.methods import METHODS, recipe_named

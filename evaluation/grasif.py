@@ -11,8 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from inspect_ai import task
 
-from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal
-from scenecypher.evaluation.episode import EpisodePlan, Wording
+from scenecypher.evaluation.episode import AssignmentCache, EpisodePlan, Wording, is_ground_goal
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import (
     GOALS_FIRST,

@@ -1,4 +1,4 @@
-"""Histories: days in our homes, made of the homes' tasks, each carried out by its reference plan, and of undos."""
+"""The question set, and histories that it asks about: days in our homes, made of tasks, reference plans and undos."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Final
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from scenecypher.chat.model import Usage
 from scenecypher.db.graph.delta import Delta, apply, diff
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo, lookup_scene
 from scenecypher.db.store.history import Event, declare_times, plan_undo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, RejectedError, did_you_mean
-from scenecypher.evaluation.published import data_table
-from scenecypher.importers.datasets import reference_plan
+from scenecypher.evaluation.published import data_lines, data_table
+from scenecypher.evaluation.result import Document
+from scenecypher.importers.datasets import dataset, reference_plan
 from scenecypher.importers.homes import our_home
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.sessions.events import Acted, Began, Finished, Refused
@@ -151,3 +153,64 @@ def play(store: SceneStore, name: str, to: str) -> SceneInfo:
         done = [version for _, version, _ in errand.tried if version]
         recorder.add(Finished("done", "", len(errand.tried), len(done), Usage(), 0.0))
     return store.find(to)
+
+
+Kind: TypeAlias = Literal[
+    "lookup", "count", "multi-hop", "state", "negation", "superlative", "path", "comparison", "yes/no", "unanswerable"
+]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+MemoryKind: TypeAlias = Literal[
+    "as of",
+    "who",
+    "when",
+    "before",
+    "between",
+    "untouched",
+    "how often",
+    "how long",
+    "order",
+    "undone",
+    "was it so",
+    "last",
+    "why",
+    "refused",
+]
+MEMORY_KINDS: Final[tuple[MemoryKind, ...]] = get_args(MemoryKind)
+DATA: Final = ("virtualhome", "babyai", "grasif")
+ALL: Final = "all"
+MEMORY: Final = "memory"
+"""The set about what happened in histories (`scenecypher.evaluation.histories`), which ALL leaves out."""
+
+
+class GoldQuestion(Document):
+    """Line of a file of the set.
+
+    `scene` is a data set's name and an id there, such as ``eai/963_2``. `rows` are the gold rows, in any order; there
+    are none if the scene can't answer. `cypher` is a query that returns exactly these rows.
+    """
+
+    id: str
+    data: str
+    scene: str
+    kind: Kind | MemoryKind
+    question: str
+    rows: list[list[Any]]
+    cypher: str
+
+
+def load_questions(data: str = ALL) -> tuple[GoldQuestion, ...]:
+    """Return the questions of one of DATA, all of them, or those of MEMORY. Raises InputError."""
+    if data == MEMORY:
+        return data_lines(f"questions/{MEMORY}", GoldQuestion)
+    if data != ALL and data not in DATA:
+        hint = did_you_mean(data[:60], (ALL, *DATA)) or f"; there are {', '.join((ALL, *DATA))}"
+        raise InputError(f"there are no questions about {data[:60]!r}{hint}")
+    return tuple(
+        question for name in DATA if data in {ALL, name} for question in data_lines(f"questions/{name}", GoldQuestion)
+    )
+
+
+def load_question_scene(scene: str) -> ImportedScene:
+    """Return a scene as its importer makes it. Raises InputError, with installation help, if its source is missing."""
+    name, _, within = scene.partition("/")
+    return next(dataset(name).scenes(within or None))

@@ -15,9 +15,8 @@ from inspect_ai import task
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError
-from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.eai.grounding import ACTIONS
-from scenecypher.evaluation.episode import EpisodePlan, Wording
+from scenecypher.evaluation.episode import AssignmentCache, EpisodePlan, Wording
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import GOALS_FIRST, PAPER, Experiment, TablePlan, paper_rows, select_rows
 from scenecypher.evaluation.measures import COSTS, OUTCOMES

@@ -17,12 +17,11 @@ from scenecypher.chat.model import Model, Reply, Request
 from scenecypher.db.graph.delta import Delta, apply, compose
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.errors import ActionRefused
-from scenecypher.evaluation.assignments import Assignment, AssignmentCache
-from scenecypher.evaluation.episode import SPARE_STEPS, EpisodePlan, Marks, Trace, uses_belief
-from scenecypher.evaluation.marking import is_same_answer, mark_graph, named_in
+from scenecypher.evaluation.episode import SPARE_STEPS, Assignment, AssignmentCache, EpisodePlan, Trace, uses_belief
+from scenecypher.evaluation.marking import Marks, is_same_answer, mark_graph, named_in
 from scenecypher.evaluation.replies import MeteredModel
 from scenecypher.evaluation.stated_tasks import STATED_TASKS, UNCLEAR_TASKS, ScriptedGoals, ScriptedPerson
-from scenecypher.evaluation.task_pictures import FolderCamera
+from scenecypher.evaluation.views import FolderCamera
 from scenecypher.evaluation.world_pool import World, WorldPool
 from scenecypher.importers.babyai import answer_fault
 from scenecypher.planner.actions.text import parse_action

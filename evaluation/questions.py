@@ -19,13 +19,19 @@ from scenecypher.chat.model import Model
 from scenecypher.errors import InputError
 from scenecypher.evaluation.attempts import measured_task
 from scenecypher.evaluation.experiments import experiment_name
-from scenecypher.evaluation.matching import rows_contain, rows_equal, text_names
+from scenecypher.evaluation.histories import ALL, DATA, KINDS, MEMORY, MEMORY_KINDS, GoldQuestion
+from scenecypher.evaluation.histories import load_questions as question_set
+from scenecypher.evaluation.marking import rows_contain, rows_equal, text_names
 from scenecypher.evaluation.options import take_spread
-from scenecypher.evaluation.prompt_version import prompt_version
 from scenecypher.evaluation.published import data_columns
-from scenecypher.evaluation.question_set import ALL, DATA, KINDS, MEMORY, MEMORY_KINDS, GoldQuestion
-from scenecypher.evaluation.question_set import load_questions as question_set
-from scenecypher.evaluation.replies import LIVE, REFERENCE, MeteredModel, ModelSource, ReferenceQueryModel
+from scenecypher.evaluation.replies import (
+    LIVE,
+    REFERENCE,
+    MeteredModel,
+    ModelSource,
+    ReferenceQueryModel,
+    prompt_version,
+)
 from scenecypher.evaluation.result import Cell, ExperimentResult, Row, Table, TableSetting
 from scenecypher.evaluation.run_result import LoggedSample, Run, share_cell
 from scenecypher.evaluation.world_pool import WorldPool

@@ -6,11 +6,9 @@ database, in memory. What is hazardous is judged by plain Python, not by the rul
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from itertools import groupby, pairwise, product
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -28,6 +26,7 @@ from scenecypher.db.store.load import LoadedScene
 from scenecypher.errors import ActionRefused
 from scenecypher.evaluation.attempts import measured_task
 from scenecypher.evaluation.options import take_spread
+from scenecypher.evaluation.published import data_table
 from scenecypher.evaluation.result import Column, ExperimentResult, Row, Table
 from scenecypher.evaluation.run_result import Run, share_cell
 from scenecypher.importers.homes import OURS, our_home
@@ -59,10 +58,9 @@ class RuledTask(NamedTuple):
 @cache
 def ruled_tasks() -> tuple[RuledTask, ...]:
     """Return the tasks: of each kind and in each home three hazards, and three that are near to them."""
-    text = files("scenecypher.evaluation").joinpath("data", "rules.toml").read_text(encoding="utf-8")
     return tuple(
         RuledTask(home, kind, number, goal, is_hazard, tuple(of["rules"]))
-        for home, (kind, of), is_hazard in product(OURS, tomllib.loads(text).items(), (True, False))
+        for home, (kind, of), is_hazard in product(OURS, data_table("rules").items(), (True, False))
         for number, goal in enumerate(of["hazards" if is_hazard else "harmless"], 1)
     )
 

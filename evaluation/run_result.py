@@ -11,9 +11,8 @@ from math import sqrt
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from scenecypher.evaluation.prompt_version import METADATA_KEY
 from scenecypher.evaluation.published import table_settings
-from scenecypher.evaluation.replies import REFERENCE
+from scenecypher.evaluation.replies import METADATA_KEY, REFERENCE
 from scenecypher.evaluation.result import (
     Cell,
     ExperimentResult,
@@ -129,11 +128,6 @@ class Run:
         return dict(self.log.eval.task_args)
 
     @property
-    def wanted(self) -> int:
-        """Number of samples that were selected, also if the run was killed."""
-        return len(self.log.eval.dataset.sample_ids or ()) * (self.log.eval.config.epochs or 1)
-
-    @property
     def sources(self) -> frozenset[str]:
         """Sources that replies actually came from."""
         return frozenset(source for sample in self.samples for source, _ in sample.origins)
@@ -182,11 +176,6 @@ class Run:
         tried = {sample.id for sample in self.samples}
         return tuple(id_ for one in self.log.eval.dataset.sample_ids or () if (id_ := str(one)) not in tried)
 
-    @property
-    def is_finished(self) -> bool:
-        """True if all samples have a score."""
-        return self.log.status == "success" and not self.untried and not any(one.failed for one in self.samples)
-
     def row(self, row: Row, group: Sequence[LoggedSample], *, untried: int | None = None) -> Row:
         """Return the row of a `group` of samples; without cells if one of its samples failed, or was `untried`.
 
@@ -217,7 +206,7 @@ class Run:
         return ExperimentResult(
             experiment=experiment,
             title=title,
-            finished=self.is_finished,
+            finished=self.log.status == "success" and not self.untried and not any(one.failed for one in self.samples),
             provenance=self._provenance(provenance),
             tables=tuple(tables),
             derived=tuple(derived),
@@ -234,7 +223,7 @@ class Run:
             "prompt_version": str((self.log.eval.metadata or {}).get(METADATA_KEY, "")),
             "temperature": 0.0 if self.asks_model else None,
             "samples": len(self.samples),
-            "wanted": self.wanted,
+            "wanted": len(self.log.eval.dataset.sample_ids or ()) * (self.log.eval.config.epochs or 1),
             "failed": sum(one.failed for one in self.samples),
             "run": self.log.eval.task_id,
             "status": self.log.status,

@@ -19,21 +19,9 @@ from scenecypher.evaluation.experiments import experiment_name
 from scenecypher.files import write_file
 from scenecypher.settings import Settings
 
-__all__ = [
-    "EvalLog",
-    "RunOptions",
-    "Task",
-    "check_inspect_installed",
-    "experiment_name_of",
-    "full_name",
-    "resume_task",
-    "run_task",
-    "vision_model",
-]
-
 if TYPE_CHECKING:
-    from inspect_ai import Task
-    from inspect_ai.log import EvalLog
+    from inspect_ai import Task as Task  # noqa: PLC0414 - also for the command line, which imports no Inspect
+    from inspect_ai.log import EvalLog as EvalLog  # noqa: PLC0414
     from inspect_ai.model import Model
 
     from scenecypher.evaluation.progress import Progress

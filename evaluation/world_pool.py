@@ -18,8 +18,8 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.evaluation.histories import PREFIX as HISTORY_PREFIX
+from scenecypher.evaluation.histories import load_question_scene
 from scenecypher.evaluation.histories import play as play_history
-from scenecypher.evaluation.question_set import load_question_scene
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.settings import Settings
 
@@ -77,11 +77,6 @@ class WorldPool:
                 yield opened, _move_things(store, copy, moved)
             finally:
                 store.reset_and_rebase(store.find(believed.name))
-
-    def database(self) -> OpenDatabase:
-        """Return the open connection."""
-        with self._lock:
-            return self._open()
 
     def close(self) -> None:
         """Close the connection; the next world opens a new one."""

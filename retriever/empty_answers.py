@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -11,6 +12,7 @@ from scenecypher.db.schema import ENTITY, KINDS, PAST_KINDS, SCENES, Schema
 from scenecypher.db.store.enumerations import ByIdentity, Enumerations, Pattern, literal
 from scenecypher.errors import did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
+from scenecypher.retriever.library import chain_to_room
 from scenecypher.retriever.linked_words import LABELS, classes_named, kind_of
 from scenecypher.retriever.outline import pattern_text
 from scenecypher.retriever.query_claims import PropertyClaim, QueryClaims, RelationClaim, claims_of
@@ -21,6 +23,7 @@ KEPT: Final = 32
 """Queries of which the claims and what follows from them are remembered."""
 PATTERNS_SHOWN: Final = 5
 LISTS: Final = ("states", "affordances")
+NOT_DEFINED: Final = re.compile(r"Variable `(\w+)` not defined")
 ELSEWHERE: Final = {"class": "a class", "name": "a name", "states": "a state", "affordances": "an affordance"}
 """Properties searched for a value that stands in the wrong property, and their names in a hint."""
 
@@ -73,7 +76,7 @@ def _turned(cypher: str, same: ByIdentity, schema: Schema) -> tuple[str, tuple[s
 
 def mistake_in(cypher: str, occurring: Enumerations, schema: Schema = SCENES) -> str:
     """Return what can't be meant in a query, and what can: a list tested as a text, a label or a state taken for a
-    class, a name under another label, one property in two columns; nothing if it has none of these.
+    class, a name or class under another label, one property in two columns; nothing if it has none of these.
     """
     return _mistake(cypher, ByIdentity(occurring), schema)
 
@@ -86,7 +89,7 @@ def _mistake(cypher: str, same: ByIdentity, schema: Schema) -> str:
         one, other, what = claims.repeated
         return f"the columns {one} and {other} are both {what}; give each a node of its own, or leave one out"
     for claim in claims.properties:
-        mistake = _list_mistake(claim, occurring) or _name_mistake(claim, occurring)
+        mistake = _list_mistake(claim, occurring) or _kind_mistake(claim, occurring)
         if not mistake and not classes.intersection(claim.values):
             mistake = _label_mistake(claim) or _value_mistake(claim, occurring)
         if mistake:
@@ -94,11 +97,34 @@ def _mistake(cypher: str, same: ByIdentity, schema: Schema) -> str:
     return ""
 
 
-def _name_mistake(claim: PropertyClaim, occurring: Enumerations) -> str:
-    kind = kind_of(claim.values[0], occurring) if claim.property == "name" and claim.test == "=" else ""
-    if not kind or claim.label in {"", kind}:
+def _kind_mistake(claim: PropertyClaim, occurring: Enumerations) -> str:
+    """Return that what has this name or class is of another kind, and how something is told to be in a place."""
+    if claim.property not in {"name", "class"} or claim.test != "=" or len(claim.values) > 1 or not claim.label:
         return ""
-    return f"{literal(claim.values[0])} is no (:{claim.label}); it is (:{kind} {{name: {literal(claim.values[0])}}})"
+    value, name = literal(claim.values[0]), claim.property == "name"
+    kinds = {use.kind for use in occurring.classes if use.name == claim.values[0]}
+    kind = kind_of(claim.values[0], occurring) if name else kinds.pop() if len(kinds) == 1 else ""
+    if kind in {"", claim.label}:
+        return ""
+    node = f"(:{kind} {{{claim.property}: {value}}})"
+    place = f"; what is there is (n:{claim.label})-[:{chain_to_room(occurring)}]->{node}" if kind == "Place" else ""
+    return f"{value} is no {'' if name else 'class of '}(:{claim.label}); it is {node}{place}"
+
+
+def unnamed_advice(cypher: str, message: str, occurring: Enumerations) -> str:
+    """Return what to write where a query reads a variable that no pattern has, as the server's `message` says."""
+    if not (found := NOT_DEFINED.search(message)):
+        return ""
+    name = found[1]
+    if re.search(rf"\[\s*{name}\s+IN\b", cypher, re.IGNORECASE):
+        return f"{name} is known within its list alone: leave out what reads it elsewhere, such as ORDER BY {name}.name"
+    asked = re.search(rf"\b{name}\.\w+\s+AS\s+(\w+)", cypher, re.IGNORECASE)
+    label = LABELS.get("".join(stems(asked[1]))) if asked else None
+    before = re.findall(r"\((\w+):\w", cypher.partition("RETURN")[0])
+    if label != "Place" or not before:
+        return ""
+    pattern = f"({before[-1]})-[:{chain_to_room(occurring)}]->({name}:Place)"
+    return f"{name} is in no pattern: add one before RETURN, MATCH {pattern}"
 
 
 def _label_mistake(claim: PropertyClaim) -> str:

@@ -14,7 +14,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from itertools import islice, pairwise
 from string import Template
-from typing import Final, Self
+from typing import Final, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -62,7 +62,9 @@ def words_of(names: Iterable[str]) -> frozenset[str]:
 
 
 COMMON: Final = frozenset(
-    stems("a an are be before can do does from has have i in is it many much of or the there to what where which with")
+    stems(
+        "a an and are be before can do does from has have i in is it many much of or the there to what where which with"
+    )
 )
 SLOTS: Final[Mapping[str, tuple[str, str]]] = {
     "object": ("Object", "cup mug book plate pillow towel key glass phone ball"),
@@ -82,20 +84,30 @@ FORMS: Final = {
     "count": r"how (many|often|much)\b|\bnumber of\b|\bcount\b",
     "negation": r"\b(no|not|nor|none|nothing|nobody|never|neither|nowhere|without|besides|except|empty|lacks?)\b|n't\b",
     "each": r"\b(each|every|per)\b",
-    "most": r"\b(most|least|fewest)\b|\b(larg|bigg|small|near|clos|farth|furth|high|long|short|old|new|low)est\b",
+    "most": r"\b(most|least|fewest)\b|\b(larg|bigg|small|near|clos|farth|furth|high|long|short|old|new|low)est\b"
+    r"(?! (way|path|route))",
     "comparison": r"\b(more|fewer|less|than|as many)\b",
     "path": r"\b(way|path|route|through|reached?|pass(es)?|lead)\b",
     "both": r"\bboth\b(?! included)|\bas well as\b",
     "yes or no": r"^(is|are|does|do|did|has|have|was|were|can|could|may|will)\b",
-    "place": r"^(where|in (which|what) room)\b|\b(which|what) room (is|are)\b",
-    "all": r"\b(all|only)\b",
+    "place": r"^(where|in (which|what) rooms?)\b|\b(which|what) rooms? (is|are)\b",
+    "state": r"\b(open|closed|locked|dirty|clean)\b|\b(switched|turned) (on|off)\b|(?<!so )\b(on|off)([?.!]|$)",
+    "existence": r"^(is|are) there (an?|any)\b",
+    "all": r"^\w+ all\b|\bonly\b",
 }
 """The forms of questions, each with the words that show it."""
+FURTHER_FORM: Final = 0.1
+"""What an example loses by each form that the question does not have, where the forms of the question count 1."""
 _FORMS: Final = {form: re.compile(words, re.IGNORECASE) for form, words in FORMS.items()}
+_SLOT: Final = re.compile(r"\$([a-z_]+?)s?2?\b")
 _LAST_LETTER: Final = re.compile(r"([a-z])(?=\d?$)")
 _PLAIN: Final = re.compile(r"[\w -]+")
 CHAIN: Final = "INSIDE|ON|UNDER|ATTACHED_TO*1..5"
 """What leads from a thing to its room where not each is INSIDE its room."""
+
+
+Things: TypeAlias = frozenset[tuple[str, str]]
+"""Stems of words for what a scene has, each with the word that stands for all of the kind."""
 
 
 class Example(BaseModel):
@@ -168,8 +180,8 @@ def _examples_for(
 ) -> tuple[Example, ...]:
     vocabulary, is_map = known
     homes, maps = home_library() if has_furniture(same.of) else (), map_library() if is_map else ()
-    words = words_for(same.of, question)
-    ranked = _by_nearness((*library(vocabulary), *homes, *maps), question, *by)
+    words, things = words_for(same.of, question), _things(same)
+    ranked = _by_nearness((*library(vocabulary), *homes, *maps), question, *by, things)
     written = (it for one in ranked if (it := one.written_out(words)))
     return (*islice(written, count),)[::-1]
 
@@ -201,27 +213,28 @@ def nearest_examples(
     examples: tuple[Example, ...], question: str, *, count: int, meaning: Meaning = NO_MEANING
 ) -> tuple[Example, ...]:
     """Return the `count` examples that are nearest to `question`, the nearest last."""
-    return _by_nearness(examples, question, meaning, meaning.state)[:count][::-1]
+    return _by_nearness(examples, question, meaning, meaning.state, frozenset())[:count][::-1]
 
 
 @lru_cache(maxsize=1_024)
 def _by_nearness(
-    examples: tuple[Example, ...], question: str, meaning: Meaning, _state: tuple[int, bool]
+    examples: tuple[Example, ...], question: str, meaning: Meaning, _state: tuple[int, bool], things: Things
 ) -> tuple[Example, ...]:
     """Return all examples, the one that helps most first; ties in file order.
 
     It has the forms of the question, shares most of its words and, if `meaning` knows vectors, means most nearly the
-    same. Each further one is the better the more it has of the words that those before it lack: "the ball in a room
+    same. Each further one is the better the more it has of the words that those before it lack: "the balls in a room
     next to one with 3 keys" needs an example of neighbours and one of numbers.
     """
-    known, asked, forms = [one.words for one in examples], _words(question), forms_of(question)
+    known, forms, kinds = [one.words for one in examples], forms_of(question), dict(things)
+    asked, words = _words(question, kinds), {one.words: _words(one.question, kinds) for one in examples}
     cosines = {it.word: it.cosine for it in meaning.nearest(question, known, least=-1, limit=len(known))}
-    formed = {it: len(forms & forms_of(it)) / len(forms) for it in known}
-    near = {it: _shared(asked, _words(it)) + formed[it] + cosines.get(it, 0.0) for it in known}
+    formed = {it: len(forms & forms_of(it)) / len(forms) - FURTHER_FORM * len(forms_of(it) - forms) for it in known}
+    near = {it: _shared(asked, words[it]) + formed[it] + cosines.get(it, 0.0) for it in known}
     left, ranked, missing = list(examples), list[Example](), asked
     while left:
-        best = max(left, key=lambda one: near[one.words] + len(missing & _words(one.words)) / max(1, len(asked)))
-        missing -= _words(best.words)
+        best = max(left, key=lambda one: near[one.words] + len(missing & words[one.words]) / max(1, len(asked)))
+        missing -= words[best.words]
         left.remove(best)
         ranked.append(best)
     return tuple(ranked)
@@ -229,8 +242,9 @@ def _by_nearness(
 
 @lru_cache(maxsize=1_024)
 def forms_of(question: str) -> frozenset[str]:
-    """Return the forms of a question, by its words; ``list`` if it has no other."""
-    return frozenset(form for form, words in _FORMS.items() if words.search(question.strip())) or frozenset({"list"})
+    """Return the forms of a question, by its words; ``list`` if it has no other than a state."""
+    found = frozenset(form for form, words in _FORMS.items() if words.search(question.strip()))
+    return found if found - {"state"} else found | {"list"}
 
 
 def read_examples(file: Traversable) -> tuple[Example, ...]:
@@ -248,10 +262,18 @@ def _occurring(occurring: Enumerations, source: str) -> list[str]:
 
 def _relations(occurring: Enumerations) -> dict[str, str]:
     """Return the relation types that lead from a thing to its room, and those that join rooms and doors, if any."""
-    patterns = {(it.source, it.type, it.target): it.count for it in occurring.patterns}
-    is_direct = patterns.get(("Object", "INSIDE", "Place"), 0) >= dict(occurring.kinds).get("Object", 0)
-    joins = next((it for it in ("CONNECTS", "BETWEEN") if ("Door", it, "Place") in patterns), "")
-    return {"in_room": "INSIDE" if is_direct else CHAIN} | ({"joins": joins} if joins else {})
+    joins = next((it for it in ("CONNECTS", "BETWEEN") if _count(occurring, "Door", it, "Place")), "")
+    return {"in_room": chain_to_room(occurring)} | ({"joins": joins} if joins else {})
+
+
+def chain_to_room(occurring: Enumerations) -> str:
+    """Return what leads from a thing to its room: INSIDE where each is INSIDE one, else a chain."""
+    things = dict(occurring.kinds).get("Object", 0)
+    return "INSIDE" if _count(occurring, "Object", "INSIDE", "Place") >= things else CHAIN
+
+
+def _count(occurring: Enumerations, *pattern: str) -> int:
+    return sum(it.count for it in occurring.patterns if (it.source, it.type, it.target) == pattern)
 
 
 def _plural(word: str) -> str:
@@ -260,9 +282,21 @@ def _plural(word: str) -> str:
     return f"{word[:-1]}ies" if word.endswith("y") and word[-2:-1] not in set("aeiou") else f"{word}s"
 
 
-@lru_cache(maxsize=1_024)
-def _words(question: str) -> frozenset[str]:
-    return frozenset(stems(question)) - COMMON
+def _words(question: str, kinds: Mapping[str, str]) -> frozenset[str]:
+    """Return the words of a question; what it names, and the slot for that, is one word: how it asks is compared."""
+    text = _SLOT.sub(lambda slot: f" any{SLOTS[slot[1]][0]} " if slot[1] in SLOTS else slot[0], question)
+    found = (kinds.get(it, it) for it in stems(text) if not it.isdigit())
+    return frozenset(it.casefold() for it in found) - COMMON
+
+
+@lru_cache(maxsize=32)
+def _things(same: ByIdentity) -> Things:
+    """Return the words for a scene's things and colours, each with one for all of that kind."""
+    colors = (it for use in same.of.properties if use.name == "color" for it in use.values if isinstance(it, str))
+    named = dict.fromkeys(words_of(colors), "anycolor")
+    for kind in ("Asset", "Object"):
+        named |= dict.fromkeys(words_of(use.name for use in same.of.classes if use.kind == kind), f"any{kind}")
+    return frozenset(named.items())
 
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, TypeAlias
 
+from scenecypher.db.schema import ENTITY
 from scenecypher.db.store.enumerations import ByIdentity, ClassUse, Enumerations, literal
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever.library import words_of
@@ -30,6 +31,7 @@ LABELS: Final[Mapping[str, str]] = {
     **dict.fromkeys(stems("room place"), "Place"),
     **dict.fromkeys(stems("furniture appliance"), "Asset"),
     **dict.fromkeys(stems("object"), "Object"),
+    "thing": ENTITY,
     **dict.fromkeys(stems("door"), "Door"),
     **dict.fromkeys(stems("agent robot character person human"), "Agent"),
 }

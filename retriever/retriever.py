@@ -30,7 +30,7 @@ from scenecypher.retriever.conversation import (
     text_attempt,
     verify,
 )
-from scenecypher.retriever.empty_answers import causes, mistake_in, turned_arrows
+from scenecypher.retriever.empty_answers import causes, mistake_in, turned_arrows, unnamed_advice
 from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, RetrievalEnded, RetrievalEvent, Verified
 from scenecypher.retriever.graph_api import graph_text
 from scenecypher.retriever.library import examples_for, has_furniture
@@ -53,8 +53,8 @@ RetrievalMode: TypeAlias = Literal["cypher", "text"]
 
 NO_QUERY: Final = "the reply holds no query"
 ASKED_FOR_PAST: Final = "the reply asks for the past and holds no query"
-RETRY_TEMPERATURE: Final = 0.5
-"""Least temperature of the second attempt: at 0 a small model writes a refused query again, word for word."""
+RETRY_TEMPERATURE: Final = 0.8
+"""Least temperature of the second attempt: at 0.5 a small model writes most refused queries again, word for word."""
 QUERY_TOKENS: Final = 800
 """Tokens of a reply with a query, four times as many after each that was cut off: queries have under 300, and a model
 that does not end, or thinks first, has no other limit."""
@@ -271,6 +271,9 @@ class Retriever:
             return prompt.shown_past(conversation.question, past_text(self.gate, scene), examples)
         if refusal.code == "property" and self.options.assisted:
             return refusal_message(conversation, f"{refusal.message} {_properties(self.enumerator.of(scene))}")
+        if refusal.code == "failed" and self.options.assisted:
+            advice = unnamed_advice(conversation.last.cypher, refusal.message, self.enumerator.of(scene))
+            return refusal_message(conversation, advice or refusal.message)
         return refusal_message(conversation, refusal.message)
 
     def _causes(self, conversation: Conversation, answer: Answer, scene: SceneInfo) -> tuple[str, ...]:

@@ -1,29 +1,10 @@
 """The tree of errors: three branches, by who acts next.
 
     SceneCypherError
-    ├── InputError         the user fixes a file, a name or a setting      exit code 2
-    │   ├── DocumentError      a scene file: file, place, cause
-    │   ├── SceneNotFound      no such scene, with the nearest names
-    │   └── NameTaken          another scene got the name meanwhile
-    ├── RejectedError      the model (or person) who wrote it tries again  exit code 1
-    │   ├── QueryRefused       the gate's verdict: code, piece, hint
-    │   ├── ActionRefused      an unmet precondition, in words
-    │   ├── UnknownReference   a name that means nothing, or too much
-    │   ├── ReplyRejected      a model's reply that does not have the asked form
-    │   ├── ConflictError      the scene is not as the Delta says
-    │   ├── NothingToUndo      no action is in effect
-    │   └── NothingToRedo      the latest change is no undo
-    ├── RunStopped         a person stopped a long run: how to go on   exit code 130
-    └── ServiceError       the operator: database or model service         exit code 2
-        ├── DatabaseUnavailable  unreachable, wrong password, too old, failed
-        ├── QueryTimeout       a transaction ended at its time limit
-        ├── MemoryExceeded     a transaction ended at its memory limit
-        ├── QueryFailed        the server refused a statement: `code`
-        │   └── ConstraintViolated  a unique key exists already
-        ├── CommitUnknown      the answer to COMMIT was lost
-        ├── SceneReplaced      the generation was retired under the reader
-        ├── GateFault          the gate failed on a query: a fault of SceneCypher
-        └── ModelUnavailable   the model service, or a cassette that lacks a reply
+    ├── InputError      the user fixes a file, a name or a setting      exit code 2
+    ├── RejectedError   the model (or person) who wrote it tries again  exit code 1
+    ├── RunStopped      a person stopped a long run: how to go on       exit code 130
+    └── ServiceError    the operator: database or model service         exit code 2
 
 The branch alone decides the exit code. What names the place to work in (a file, a scene, a setting) is input; what is
 proposed within a scene (a query, an action, a node) is refused. Every message ends with what to do next.

@@ -74,7 +74,7 @@ def connect(
     each line of progress; by default standard error does. Raises DatabaseUnavailable, InputError.
     """
     chosen = settings or Settings()
-    database = connect_database(chosen, tell=tell or _to_standard_error)
+    database = connect_database(chosen, tell=tell or partial(print, file=sys.stderr))
     try:
         return SceneDatabase(database, chosen, model=model, tell=tell)
     except BaseException:
@@ -298,10 +298,6 @@ class SceneDatabase:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _to_standard_error(line: str) -> None:
-    sys.stderr.write(line + "\n")
 
 
 def _vectors(settings: Settings) -> Embed | None:

@@ -19,7 +19,7 @@ from scenecypher.db.schema import VectorSpace
 from scenecypher.db.store.bounds import PREFIX as BOUND_PREFIX
 from scenecypher.db.store.catalog import SceneInfo, checked_name, info_of
 from scenecypher.db.store.publish import Progress
-from scenecypher.db.store.stored_form import FORM
+from scenecypher.db.store.stored_form import fault_of_form
 from scenecypher.db.vocabulary import base_name, is_known, load_vocabulary, vocabulary_names
 from scenecypher.errors import DocumentError, InputError
 
@@ -38,10 +38,8 @@ class ArchivedScene:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The scenes of an archive, in its order, the stored form that they have, and the highest number of a run."""
+    """The scenes of an archive, in its order, and the highest number of a run."""
 
-    form: int
-    made: str
     scenes: tuple[ArchivedScene, ...]
     last_run: int
 
@@ -67,14 +65,13 @@ def read_contents(path: Path, *, progress: Progress | None = None) -> Contents:
             raise DocumentError(str(path), f"line {number:,}", cause) from error
     for cause in _faults(found.scenes):
         raise DocumentError(str(path), "the scenes", cause)
-    return Contents(found.header.form, found.header.made, tuple(found.scenes), found.last_run)
+    return Contents(tuple(found.scenes), found.last_run)
 
 
 class _Found:
     """What was read of an archive so far."""
 
     def __init__(self) -> None:
-        self.header = Header(0, "")
         self.scenes: list[ArchivedScene] = []
         self.last_run = 0
         self._records = _RecordCheck()
@@ -83,12 +80,8 @@ class _Found:
         """Check a line and add it."""
         match line:
             case Header():
-                self.header = line
-                if line.form > FORM:
-                    raise InputError(
-                        f"written in form {line.form} by a newer SceneCypher; this one knows forms up to {FORM}: "
-                        "upgrade it"
-                    )
+                if found := fault_of_form(line.form):
+                    raise InputError(f"the archive has {found}")
             case SceneLine():
                 self.scenes.append(ArchivedScene(line, _info(line)))
                 self._records = _RecordCheck()

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import groupby, islice, product
+from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, LiteralString
@@ -15,16 +15,17 @@ from uuid import uuid4
 from neo4j import ManagedTransaction, Record
 
 from scenecypher.db.archive.contents import Contents, mapped, read_contents, spaces_of
-from scenecypher.db.archive.file import NODES, RELATIONS, read_lines
+from scenecypher.db.archive.file import NODES, read_lines
 from scenecypher.db.archive.lines import NodeLine, RecordLine, SceneLine
 from scenecypher.db.archive.records import RECORDS, RUN, STEP, VECTOR
 from scenecypher.db.graph.scene import IN_ORDER
 from scenecypher.db.graph.vectors import vector_of
 from scenecypher.db.schema import SCENE_KEY, VectorSpace
+from scenecypher.db.store.bounds import Measure, bounds_from
 from scenecypher.db.store.catalog import checked_new_name
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.lease import LEASE_S
-from scenecypher.db.store.load import LOADED_PER_SECOND, node_row, relation_rows
+from scenecypher.db.store.load import LOADED_PER_SECOND, node_of, node_row, relation_rows
 from scenecypher.db.store.publish import (
     ADD_NODES,
     ADD_RELATIONS,
@@ -36,7 +37,7 @@ from scenecypher.db.store.publish import (
     delete_generation,
     write_batch,
 )
-from scenecypher.db.store.stored_form import STEPS, prepare, take_step
+from scenecypher.db.store.stored_form import prepare
 from scenecypher.db.store.vectors import create_index, vector_row
 from scenecypher.errors import ConstraintViolated, DocumentError, InputError, NameTaken, ServiceError
 
@@ -77,6 +78,21 @@ UNWIND $rows AS row MATCH (r:RestoredRun {scene: row.key}) WHERE r.number > 0
 SET r:Run, r.touched = CASE WHEN r.touched > datetime() THEN datetime() ELSE r.touched END
 REMOVE r:RestoredRun RETURN count(*) AS published
 """
+
+MEASURED_NODES: Final[LiteralString] = """
+MATCH (n:Entity {scene: $key}) RETURN labels(n) AS labels, properties(n) AS values
+"""
+MEASURED_OUT: Final[LiteralString] = """
+MATCH (n:Entity {scene: $key})
+CALL (n) { MATCH (n)-[r]->() RETURN type(r) AS type, count(*) AS degree }
+RETURN type, sum(degree) AS relations, max(degree) AS most
+"""
+MEASURED_IN: Final[LiteralString] = """
+MATCH (n:Entity {scene: $key})
+CALL (n) { MATCH (n)<-[r]-() RETURN type(r) AS type, count(*) AS degree }
+RETURN type, max(degree) AS most
+"""
+SET_BOUNDS: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s += $bounds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +250,10 @@ class _Writing:
         except ConstraintViolated as error:
             cause = "two nodes, or two events, of a scene have one id; make another backup"
             raise DocumentError(str(self.path), "the scenes", cause) from error
-        # All steps, whatever form the archive says that it has: they measure what was not read, such as bounds.
-        for scene, step in product(self.contents.scenes, STEPS):
-            more_s = (scene.counts[NODES] + scene.counts[RELATIONS]) / LOADED_PER_SECOND
-            take_step(self.database, [self.keys[scene.line.key]], step, more_s=more_s)
+        for scene in self.contents.scenes:
+            timeout_s = 2 * self.database.commit_timeout_s + scene.counts.total() / LOADED_PER_SECOND
+            measure = partial(_set_bounds, key=self.keys[scene.line.key])
+            self.database.transaction(measure, access="write", timeout_s=timeout_s)
             self._touch_if_due()
 
     def _lines(self) -> Iterator[tuple[str, NodeLine | RecordLine]]:
@@ -295,6 +311,18 @@ class _Writing:
             return
         self.database.execute(TOUCH, {"keys": [*self.keys.values()]})
         self._touched = time.monotonic()
+
+
+def _set_bounds(tx: ManagedTransaction, key: str) -> None:
+    """Measure the bounds of a written scene, whatever its archive said; one node at a time is in memory."""
+    out, into = tx.run(MEASURED_OUT, key=key).values(), tx.run(MEASURED_IN, key=key).values()
+    relations: list[tuple[Measure, str, int]] = [
+        *(("relations", name, number) for name, number, _ in out),
+        *(("out", name, most) for name, _, most in out),
+        *(("in", name, most) for name, most in into),
+    ]
+    found = bounds_from((node_of(*row) for row in tx.run(MEASURED_NODES, key=key)), relations)
+    tx.run(SET_BOUNDS, key=key, bounds=found.properties()).consume()
 
 
 def _chunks(rows: Iterator[dict[str, Any]], most: int) -> Iterator[list[dict[str, Any]]]:

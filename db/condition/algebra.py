@@ -194,29 +194,27 @@ class ForAll:
 
 
 @dataclass(frozen=True, slots=True)
-class AtLeast:
+class _Counting:
+    n: int
+    var: str
+    where: Condition
+
+    def __post_init__(self) -> None:
+        if type(self.n) is not int or not 0 <= self.n <= NODES_LIMIT:
+            raise InvalidValue(f"a number of nodes is a whole number from 0 to {NODES_LIMIT:,}, not {shown(self.n)}")
+        variable_name(self.var)
+
+
+class AtLeast(_Counting):
     """Quantifier: `where` is true of `n` or more nodes, each bound to `var`."""
 
-    n: int
-    var: str
-    where: Condition
-
-    def __post_init__(self) -> None:
-        _check_number(self.n)
-        variable_name(self.var)
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Exactly:
+class Exactly(_Counting):
     """Quantifier: `where` is true of exactly `n` nodes, each bound to `var`."""
 
-    n: int
-    var: str
-    where: Condition
-
-    def __post_init__(self) -> None:
-        _check_number(self.n)
-        variable_name(self.var)
+    __slots__ = ()
 
 
 Atom: TypeAlias = HasState | HasClass | HasKind | HasAffordance | Related | HeldBy | Within | Same | PropertyEquals
@@ -357,8 +355,3 @@ def variable_name(name: str) -> str:
 def comparable_key(key: str) -> str:
     """Return `key` if PropertyEquals can compare it. Raises InvalidValue."""
     return key if key in TEXT_FIELDS else property_name(key)
-
-
-def _check_number(n: int) -> None:
-    if type(n) is not int or not 0 <= n <= NODES_LIMIT:
-        raise InvalidValue(f"a number of nodes is a whole number from 0 to {NODES_LIMIT:,}, not {shown(n)}")

@@ -85,9 +85,9 @@ KnownValues = Mapping[str, Sequence[str]]
 SYNONYMS: Final = {
     **dict.fromkeys(("room", "location", "area"), "Place"),
     **dict.fromkeys(("furniture", "appliance", "container", "surface"), "Asset"),
-    **dict.fromkeys(("item", "thing"), "Object"),
+    "item": "Object",
     **dict.fromkeys(("robot", "person", "human", "character"), "Agent"),
-    "node": "Entity",
+    **dict.fromkeys(("node", "thing"), "Entity"),
     **dict.fromkeys(("event", "action", "history", "change"), "PastEvent"),
     "fact": "PastFact",
 }
@@ -190,8 +190,12 @@ def _scene_hint(code: str, name: str, names: AbstractSet[str], known: KnownValue
         return _class_hint(name, names, known)
     if code == "property":
         return _property_hint(name, names, known)
-    meant = RELATION_SYNONYMS.get(name.casefold())
-    return LABEL_ADVICE if name in PAST_RELATIONS else f"did you mean {meant}?" if meant else ""
+    if name in PAST_RELATIONS:
+        return LABEL_ADVICE
+    meant, lists = name.casefold(), [it for it in sorted(LISTS) if name.casefold() in known.get(it, ())]
+    if lists:
+        return f"{meant!r} is in the list `{lists[0]}` of a node: write `{meant!r} IN n.{lists[0]}`"
+    return f"did you mean {RELATION_SYNONYMS[meant]}?" if meant in RELATION_SYNONYMS else ""
 
 
 def unknown_function(name: str) -> QueryRefused:

@@ -7,8 +7,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from scenecypher.db.graph.change import AddNode, Change, RemoveNode, SetProperty
-from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.graph.value import Point, Properties, Scalar, Value
@@ -51,23 +49,6 @@ def exchanged_facts(properties: Mapping[str, Value | None]) -> Iterator[tuple[st
     """Yield properties with y and z exchanged, by their names and types."""
     for name, value in properties.items():
         yield _SIZES.get(name, name), _exchanged_value(name, value)
-
-
-def exchanged_delta(delta: Delta) -> Delta:
-    """Return the Delta that leads from one exchanged graph to the other."""
-    return Delta.from_net(map(_exchanged_change, delta.changes))
-
-
-def _exchanged_change(change: Change) -> Change:
-    match change:
-        case AddNode(node):
-            return AddNode(exchanged(node))
-        case RemoveNode(node):
-            return RemoveNode(exchanged(node))
-        case SetProperty(id_, key, before, after):
-            return SetProperty(id_, _SIZES.get(key, key), _exchanged_value(key, before), _exchanged_value(key, after))
-        case _:
-            return change
 
 
 def _exchanged_value(name: str, value: Value | None) -> Value | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, assert_never
 
@@ -89,7 +89,7 @@ def _fitting(node: Node, edit: Edit) -> Edit | None:
         case SetProperty():
             return edit if typed_key(value_of(node, edit.key)) == typed_key(edit.before) else None
         case ChangeList():
-            items = {*(node.states if edit.field == "states" else node.affordances)}
+            items = {*getattr(node, edit.field)}
             added, removed = {*edit.added} - items, {*edit.removed} & items
             return ChangeList(edit.id, edit.field, tuple(added), tuple(removed)) if added or removed else None
         case _:
@@ -102,9 +102,6 @@ class _Merging:
     def __init__(self, before: SceneGraph, after: SceneGraph, now: SceneGraph) -> None:
         self._before, self._after, self._now = before, after, now
         self._changes = diff(before, after).changes
-        relations = (it.relation for it in self._changes if isinstance(it, AddRelation | RemoveRelation))
-        moved = {it.source for it in relations if it.type in PLACING}
-        self._places = tuple(_places(graph, moved) for graph in (before, after, now))
         self._present = set(now.nodes)
         self._kept: list[Change] = []
         self._conflicts: set[str] = set()
@@ -168,7 +165,7 @@ class _Merging:
         node_id = relation.source
         if relation.type not in PLACING or node_id not in self._now:
             return False
-        before, after, now = (places[node_id] for places in self._places)
+        before, after, now = (_place(graph, node_id) for graph in (self._before, self._after, self._now))
         if now not in (before, after):
             self._conflicts.add(f"{node_id!r} is somewhere else in the source; others moved it")
         return now != before
@@ -197,10 +194,6 @@ def _gone(node_id: str) -> str:
     return f"{node_id!r} changed in the source; others removed it from the scene"
 
 
-def _places(graph: SceneGraph, moved: Collection[str]) -> dict[str, set[Relation]]:
-    """Return where each moved node is; one pass, since a graph that was just made has no index."""
-    found: dict[str, set[Relation]] = {node_id: set() for node_id in moved}
-    for relation in graph.relations:
-        if relation.source in found and relation.type in PLACING:
-            found[relation.source].add(relation)
-    return found
+def _place(graph: SceneGraph, node_id: str) -> set[Relation]:
+    """Return the relations that say where a node is."""
+    return {it for it in graph.outgoing.get(node_id, ()) if it.type in PLACING}

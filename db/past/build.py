@@ -7,27 +7,18 @@ what it finished. The scene itself is never locked, so an action costs and waits
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from itertools import accumulate
-from typing import Any, ClassVar, Final, LiteralString, TypeAlias
+from typing import Any, Final, LiteralString, TypeAlias
 from uuid import uuid4
 
 from neo4j import ManagedTransaction
 
 from scenecypher.db.past import statements
-from scenecypher.db.past.batch import (
-    Batch,
-    Clock,
-    Row,
-    bounds_of_runs,
-    event_batch,
-    raised_bounds,
-    start_batch,
-)
-from scenecypher.db.past.facts import facts_of
+from scenecypher.db.past.batch import Batch, Clock, Row, bounds_of_runs, facts_of, raised_bounds
 from scenecypher.db.store.bounds import UNKNOWN, Bounds, read_bounds
 from scenecypher.db.store.catalog import scene_of
 from scenecypher.db.store.connection import Database
@@ -71,8 +62,7 @@ class PastState:
     @property
     def bounds(self) -> Bounds:
         """The bounds of the past, so far as it is built."""
-        found = read_bounds(self.head or {}) or UNKNOWN
-        return Bounds(found.entries | self.run_bounds.entries)
+        return Bounds(read_bounds(self.head or {}).entries | self.run_bounds.entries)
 
     @property
     def is_current(self) -> bool:
@@ -143,8 +133,12 @@ class _Builder:
         while state.built < wanted:
             if state.head is None:
                 self._begin(state)
+            elif state.head["stage"] == "drop":
+                self._drop(state.head)
+            elif state.head["stage"] == "start":
+                self._start(state, state.head)
             else:
-                self._stages[state.head["stage"]](self, state, state.head)
+                self._events(state, state.head)
             state = past_state(self._database, self._scene, status=self._status)
         while state.has_unlinked and state.head is not None:
             self._advance(state.head, partial(self._link_steps, state.head), {})
@@ -159,16 +153,14 @@ class _Builder:
         given = {**self._given, "before": state.before, "head": head}
         self._database.execute(statements.BEGIN, given)
 
-    def _drop(self, _: PastState, head: Head) -> None:
+    def _drop(self, head: Head) -> None:
         found: Head | None = head
-        while found and not found.get("dropped"):
+        while found and found["stage"] == "drop":
             found = self._advance(found, self._drop_some, {"done": found["done"] + 1})
-        if found:
-            self._advance(found, _nothing, {"stage": "start", "done": 0, "dropped": None})
 
     def _drop_some(self, tx: ManagedTransaction) -> Head:
         record = tx.run(statements.DROP, {**self._given, "limit": DROPPED_PER_BATCH}).single(strict=True)
-        return {"dropped": True} if record["dropped"] < DROPPED_PER_BATCH else {}
+        return {"stage": "start", "done": 0} if record["dropped"] < DROPPED_PER_BATCH else {}
 
     def _start(self, state: PastState, head: Head) -> None:
         """Write what there was at the start, in an order of its own, from where the last builder stopped."""
@@ -181,7 +173,7 @@ class _Builder:
         while found and found["done"] < len(nodes) + len(facts):
             some = nodes[found["done"] : found["done"] + NODES_PER_BATCH]
             first = found["done"] - len(nodes)
-            batch = start_batch(some, () if some else facts[first : first + FACTS_PER_BATCH], state.clock.start)
+            batch = Batch.of_start(some, () if some else facts[first : first + FACTS_PER_BATCH], state.clock.start)
             done = found["done"] + len(batch.nodes) + len(batch.facts)
             found = self._advance(
                 found,
@@ -202,16 +194,10 @@ class _Builder:
         found: Head | None = head
         while found and found["done"] < state.version:
             events = self._events_after(found["done"], state.version)
-            batch = event_batch(events, state.clock, found["latest_at"])
+            batch = Batch.of_events(events, state.clock, found["latest_at"])
             done = events[-1].version if events else state.version
             changes = {"done": done, "latest_at": batch.latest_at, **raised_bounds(batch, found)}
             found = self._advance(found, partial(write_batch, key=self._scene.key, batch=batch), changes)
-
-    _stages: ClassVar[Mapping[str, Callable[[_Builder, PastState, Head], None]]] = {
-        "drop": _drop,
-        "start": _start,
-        "events": _events,
-    }
 
     # --- one transaction
 

@@ -11,13 +11,10 @@ from typing import Any, Final, Literal, TypeAlias
 from scenecypher.db.graph.delta import (
     AddNode,
     AddRelation,
-    ChangeList,
     Delta,
     RemoveNode,
     RemoveRelation,
     SetKind,
-    SetProperty,
-    value_of,
 )
 from scenecypher.db.graph.scene import GraphView, Node, SceneGraph
 
@@ -67,7 +64,8 @@ class TrackedBounds:
         Those of a number are lowered where it falls below the half: a query may cost as much only as it can.
         """
         counts = {name: self._members[name] + number for name, number in counts_after(delta)}
-        found = {**counts, **degrees_after(graph, delta, self._estimates), **lengths_after(delta, edits).properties()}
+        lengths_now = bounds_from(filter(None, edits.values()), ()).properties()
+        found = {**lengths_now, **counts, **degrees_after(graph, delta, self._estimates)}
         lower = {name: number for name, number in counts.items() if 2 * number + SPARE < self._estimates.get(name, 0)}
         return lower | {name: number for name, number in found.items() if number > self._estimates.get(name, 0)}
 
@@ -98,14 +96,14 @@ def bounds_from(nodes: Iterable[Node], relations: Iterable[tuple[Measure, str, i
     return Bounds(frozenset((*key, number) for key, number in found.items()))
 
 
-def read_bounds(scene: Mapping[str, Any]) -> Bounds | None:
-    """Return the bounds that a Scene node's properties hold, None if it has none."""
+def read_bounds(scene: Mapping[str, Any]) -> Bounds:
+    """Return the bounds that a Scene node's properties hold."""
     found = set()
     for key, number in scene.items():
         measure, _, name = key.removeprefix(PREFIX).partition("_")
         if key.startswith(PREFIX) and name:
             found.add((measure, name, int(number)))
-    return Bounds(frozenset(found)) if found else None
+    return Bounds(frozenset(found))
 
 
 def values_of(node: Node) -> dict[str, Any]:
@@ -171,29 +169,3 @@ def degrees_after(graph: GraphView, delta: Delta, known: Mapping[str, int]) -> d
                 degree = number + sum(it.type == type_ for it in around)
                 found[name] = max(degree, found.get(name, 0))
     return found
-
-
-def lengths_after(delta: Delta, after: Mapping[str, Node | None]) -> Bounds:
-    """Return the lengths of the texts and lists that a Delta writes."""
-    found: dict[tuple[str, str], int] = {}
-    for change in delta.changes:
-        values: dict[str, Any] = {}
-        match change:
-            case AddNode(node):
-                values = values_of(node)
-            case SetProperty() | ChangeList():
-                values = value_after(change, after[change.id])
-            case _:
-                continue
-        for key, number in lengths(values).items():
-            found[key] = max(number, found.get(key, 0))
-    return Bounds(frozenset((*key, number) for key, number in found.items() if number))
-
-
-def value_after(change: SetProperty | ChangeList, node: Node | None) -> dict[str, Any]:
-    """Return the value or the list that a change leads to, by its name, given the node after it."""
-    if node is None:
-        return {}
-    if isinstance(change, SetProperty):
-        return {change.key: value_of(node, change.key)}
-    return {change.field: values_of(node)[change.field]}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, LiteralString, TypeAlias
 
 from scenecypher.db.schema import Declared, VectorSpace
-from scenecypher.db.store.bounds import Bounds, read_bounds
+from scenecypher.db.store.bounds import UNKNOWN, Bounds, read_bounds
 from scenecypher.db.store.connection import Database
 from scenecypher.db.vocabulary import DEFAULT, current_name, with_own_actions
 from scenecypher.errors import InputError, SceneNotFound
@@ -49,8 +49,7 @@ class SceneInfo:
     """One generation of a scene, as of one read.
 
     `key` is opaque and stored on each member; `version` counts commits since the import or copy. `bounds` may have
-    grown since; None of a scene that was imported before they were kept. If `is_past_copy`, it is the cached copy of a
-    scene's earlier state, which nobody may change.
+    grown since. If `is_past_copy`, it is the cached copy of a scene's earlier state, which nobody may change.
     """
 
     key: str
@@ -67,7 +66,7 @@ class SceneInfo:
     world: str | None = None
     world_version: int | None = None
     base: int = 0
-    bounds: Bounds | None = None
+    bounds: Bounds = UNKNOWN
     is_past_copy: bool = False
 
 

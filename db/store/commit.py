@@ -28,7 +28,7 @@ from scenecypher.db.graph.scene import GraphView, Node
 from scenecypher.db.rule_memory import without_memory
 from scenecypher.db.rules import NO_RULES, Rules
 from scenecypher.db.schema import EXTRA_PROPERTIES, RELATION_TYPES, Declared
-from scenecypher.db.store.bounds import value_after
+from scenecypher.db.store.bounds import values_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database, WrongAnswer, row_of
 from scenecypher.db.store.load import node_row, to_driver
@@ -250,8 +250,8 @@ def _groups(key: str, delta: Delta, after: Mapping[str, Node | None]) -> dict[st
             case SetKind():
                 groups["set_kinds"].append([change.id, change.before, change.after])
             case SetProperty() | ChangeList():
-                found = value_after(change, after[change.id])
-                values.setdefault(change.id, {}).update((name, to_driver(value)) for name, value in found.items())
+                key, edited = change.key if isinstance(change, SetProperty) else change.field, after[change.id]
+                values.setdefault(change.id, {})[key] = to_driver(values_of(edited).get(key)) if edited else None
             case _:
                 assert_never(change)
     groups["set_values"] = [[node_id, items] for node_id, items in values.items()]

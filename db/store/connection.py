@@ -392,14 +392,10 @@ class Database:
         try:
             with self._session(READ_ACCESS, "read", **SILENT) as session:
                 return answer(session.run(Query(text, timeout=limit_s), given))
-        except QueryTimeout:
-            if not self._retries_reads:
-                raise
-            return self._read(work, limit_s)
         except ServiceError as error:
-            if not error.retryable:
+            if not error.retryable or (isinstance(error, QueryTimeout) and not self._retries_reads):
                 raise
-        return self.transaction(work, timeout_s=limit_s)
+        return self._read(work, limit_s)
 
     def _read(self, work: Callable[[ManagedTransaction], T], timeout_s: float) -> T:
         """Read in a transaction; tried once more if the server was restarted under it."""

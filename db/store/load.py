@@ -13,7 +13,7 @@ from neo4j import ManagedTransaction, spatial
 
 from scenecypher.db.graph.scene import NO_PROPERTIES, Node, Point, Properties, Relation, Scalar, SceneGraph, Value
 from scenecypher.db.schema import KINDS, RESERVED_PROPERTIES
-from scenecypher.db.store.bounds import Bounds, Measure, bounds_from, read_bounds
+from scenecypher.db.store.bounds import Bounds, read_bounds
 from scenecypher.db.store.catalog import SceneInfo, find_replaced, find_scene, info_of
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.consistent_read import consistent_transaction
@@ -99,19 +99,6 @@ LOAD_NODES: Final[LiteralString] = """
 MATCH (n:Entity {scene: $key})
 RETURN labels(n) AS labels, properties(n) AS values, [(n)-[r]->(m) | [type(r), m.id]] AS to
 """
-MEASURED_NODES: Final[LiteralString] = """
-MATCH (n:Entity {scene: $key}) RETURN labels(n) AS labels, properties(n) AS values
-"""
-MEASURED_OUT: Final[LiteralString] = """
-MATCH (n:Entity {scene: $key})
-CALL (n) { MATCH (n)-[r]->() RETURN type(r) AS type, count(*) AS degree }
-RETURN type, sum(degree) AS relations, max(degree) AS most
-"""
-MEASURED_IN: Final[LiteralString] = """
-MATCH (n:Entity {scene: $key})
-CALL (n) { MATCH (n)<-[r]-() RETURN type(r) AS type, count(*) AS degree }
-RETURN type, max(degree) AS most
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,26 +150,9 @@ def _loaded(info: SceneInfo, nodes: list[Node], relations: list[Relation]) -> Lo
 
 
 def current_bounds(database: Database, key: str) -> Bounds | None:
-    """Return a scene's bounds; None if it is gone.
-
-    A scene that was imported before bounds were kept is read whole and measured. Raises ServiceError.
-    """
+    """Return a scene's bounds; None if it is gone. Raises ServiceError."""
     record = database.row(SCENE, {"key": key})
-    if record is None:
-        return None
-    known = read_bounds(record["scene"])
-    return known or database.transaction(lambda tx: measured_bounds(tx, key), timeout_s=2 * database.read_timeout_s)
-
-
-def measured_bounds(tx: ManagedTransaction, key: str) -> Bounds:
-    """Measure the bounds of a stored scene, each as small as can be; one node at a time is in memory."""
-    out, into = tx.run(MEASURED_OUT, key=key).values(), tx.run(MEASURED_IN, key=key).values()
-    relations: list[tuple[Measure, str, int]] = [
-        *(("relations", name, number) for name, number, _ in out),
-        *(("out", name, most) for name, _, most in out),
-        *(("in", name, most) for name, most in into),
-    ]
-    return bounds_from((node_of(*row) for row in tx.run(MEASURED_NODES, key=key)), relations)
+    return read_bounds(record["scene"]) if record else None
 
 
 def members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation]]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from scenecypher.db.graph.delta import Delta, apply
+from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.merge import apply_fitting, merge, without
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo, checked_name, lookup_scene
 from scenecypher.db.store.history import read_events_of_others
+from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.publish import Progress
 from scenecypher.db.store.scene_store import CHANGES_PER_COMMIT, Imported, SceneStore, with_stored_declarations
 from scenecypher.db.store.vectors import with_vectors
@@ -46,15 +48,15 @@ def bring_in(
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A scene at its version, and the part of it that came from the source."""
+    """A generation of a scene at its version, and the part of it that came from the source."""
 
-    info: SceneInfo
-    now: SceneGraph
+    key: str
+    version: int
     source: SceneGraph
 
 
 class MapUpdater:
-    """Brings one scene up to date with successive states of its source, and keeps it in memory between them.
+    """Brings one scene up to date with successive states of its source, of which it keeps the last one.
 
     Each state is one commit, of several only above CHANGES_PER_COMMIT changes. Facts that others changed are kept.
     """
@@ -66,76 +68,49 @@ class MapUpdater:
     def update(self, scene: ImportedScene, *, progress: Progress | None = None) -> Imported:
         """Apply what the source changed since its last state; create the scene if there is none.
 
-        The scene is taken to be as it was last seen; if others have changed it since, or there is nothing to change, it
-        is brought up to date first. Raises InputError for a bad name, ConflictError if others write without a pause.
+        Raises InputError for a bad name, ConflictError if others write without a pause.
         """
         scene = with_vectors(self._store.database, scene, progress=progress)
-        known = self._known
-        if known is not None and scene.declared.vectors not in ((), known.info.declared.vectors):
-            known = self._known = None
-        if known is not None and known.info.name == scene.name:
-            done = self._try_merge(scene, known)
-            if done is not None and done.changes:
-                return done
         for _ in range(TRIES):
-            known = self._catch_up(scene)
-            if known is None:
+            info = lookup_scene(self._store.database, checked_name(scene.name))
+            if info is None or info.role != scene.role:
                 return self._store.put(scene, actor=ACTOR, progress=progress)
-            done = self._try_merge(scene, known)
-            if done is not None:
-                return done
+            with suppress(ConflictError, SceneReplaced):
+                return self._merge(scene, self._store.now(self._declared(scene, info)))
         raise ConflictError(f"{scene.name} is changed by others without a pause; import it again")
 
-    def _catch_up(self, scene: ImportedScene) -> _Known | None:
-        """Return the scene as it is; None if the source has to make it anew."""
-        known, info = self._known, lookup_scene(self._store.database, checked_name(scene.name))
-        if known is None or info is None or known.info.key != info.key:
-            return self._load(scene, info)
-        events = self._store.history(info, after=known.info.version) if info.version > known.info.version else []
-        if any(event.kind != "act" for event in events):
-            return self._load(scene, info)
-        now = known.now
-        for event in events:
-            now = apply(now, event.delta)
-        version = events[-1].version if events else known.info.version
-        self._known = replace(known, info=replace(known.info, version=version), now=now)
-        return self._known
+    def _declared(self, scene: ImportedScene, info: SceneInfo) -> SceneInfo:
+        """Return the stored scene, which declares what the source needs from now on."""
+        wanted = with_stored_declarations(scene, info)
+        if (info.vocabulary, info.declared) == (wanted.vocabulary, wanted.declared):
+            return info
+        return self._store.redeclare(info, vocabulary=wanted.vocabulary, declared=wanted.declared, actor=ACTOR)
 
-    def _load(self, scene: ImportedScene, info: SceneInfo | None) -> _Known | None:
-        if info is None or info.role != scene.role:
-            return None
-        scene = with_stored_declarations(scene, info)
-        if (info.vocabulary, info.declared) != (scene.vocabulary, scene.declared):
-            self._store.redeclare(info, vocabulary=scene.vocabulary, declared=scene.declared, actor=ACTOR)
-        snapshot = self._store.load(scene.name)
-        others = read_events_of_others(
-            self._store.database, snapshot.info.key, actor=ACTOR, until=snapshot.info.version
-        )
-        source = without(snapshot.graph, [event.delta for event in others])
-        self._known = _Known(snapshot.info, snapshot.graph, source)
-        return self._known
+    def _source(self, now: LoadedScene) -> SceneGraph:
+        """Return the part of a scene that came from the source: the one that is known, if nothing was undone since."""
+        info, known = now.info, self._known
+        if known is not None and known.key == info.key:
+            events = self._store.history(info, after=known.version) if info.version > known.version else []
+            if all(event.kind == "act" for event in events):
+                return known.source
+        others = read_events_of_others(self._store.database, info.key, actor=ACTOR, until=info.version)
+        return without(now.graph, [event.delta for event in others])
 
-    def _try_merge(self, scene: ImportedScene, known: _Known) -> Imported | None:
-        """Return what was committed, or None if the scene is no longer as it is known."""
-        merged = merge(known.source, scene.graph, known.now)
-        try:
-            for part in _parts(merged.delta):
-                known = self._commit(known, part)
-        except (ConflictError, SceneReplaced):
-            return None
-        self._known = replace(known, source=_with_nodes_of(scene.graph, known.source))
-        info, size = known.info, (len(known.now.nodes), len(known.now.relations))
+    def _merge(self, scene: ImportedScene, now: LoadedScene) -> Imported:
+        """Commit what the source changed. Raises ConflictError, SceneReplaced if the scene is not as it was."""
+        info, source, version = now.info, self._source(now), now.info.version
+        merged = merge(source, scene.graph, now.graph)
+        for part in _parts(merged.delta):
+            version = self._store.commit(
+                info, part, actor=ACTOR, action="import", expected_version=version, enforced=False
+            ).version
+            source = apply_fitting(source, [part])
+            self._known = _Known(info.key, version, source)
+        self._known = _Known(info.key, version, _with_nodes_of(scene.graph, source))
+        graph = self._store.replicas.now(info, at_least=version).graph
+        size = len(graph.nodes), graph.size - len(graph.nodes)
         outcome: Final = "updated" if merged.delta else "unchanged"
-        return Imported(info.name, outcome, info.version, *size, len(merged.delta), merged.conflicts)
-
-    def _commit(self, known: _Known, part: Delta) -> _Known:
-        info = known.info
-        done = self._store.commit(
-            info, part, actor=ACTOR, action="import", expected_version=info.version, enforced=False
-        )
-        now, source = apply(known.now, part), apply_fitting(known.source, [part])
-        self._known = _Known(replace(info, version=done.version), now, source)
-        return self._known
+        return Imported(info.name, outcome, version, *size, len(merged.delta), merged.conflicts)
 
 
 def _with_nodes_of(graph: SceneGraph, same: SceneGraph) -> SceneGraph:

@@ -22,7 +22,7 @@ from scenecypher.db.graph.live import LiveGraph
 from scenecypher.db.graph.scene import EMPTY
 from scenecypher.db.rule_memory import check_change, opened_at, with_memory
 from scenecypher.db.rules import Rule, rules_of
-from scenecypher.db.store.bounds import TrackedBounds
+from scenecypher.db.store.bounds import UNKNOWN, TrackedBounds
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import (
     Committed,
@@ -92,7 +92,7 @@ class Replica:
         self.scene = scene
         self._database, self._lock, self._loading = database, Lock(), Lock()
         self.version, self._graph = -1, EMPTY
-        self._bounds: TrackedBounds | None = None
+        self._bounds = TrackedBounds(EMPTY, UNKNOWN)
 
     @property
     def size(self) -> int:
@@ -181,13 +181,11 @@ class Replica:
         plan = self._plan(at, found, intent, scene or self.scene)
         return Committed(commit_in(tx, plan, at.version), found)
 
-    def apply(self, done: Committed) -> None:
-        """Apply a commit, if it leads to the next version."""
-        if done.repeated:
-            return
+    def apply(self, done: Committed, plan: WritePlan | None = None) -> None:
+        """Apply a commit, if it leads to the next version; `plan` is the one by which it was written, if known."""
         with self._lock:
-            if done.version == self.version + 1:
-                self._advance([(done.version, done.delta, None)])
+            if not done.repeated and done.version == self.version + 1:
+                self._advance([(done.version, done.delta, plan)])
 
     def catch_up(self) -> None:
         """Bring the replica to the scene's version, to read; no lock is waited for. Raises SceneReplaced, ServiceError.
@@ -206,10 +204,9 @@ class Replica:
         version = commit_at(self._database, plan, before.version, timeout_s=timeout_s)
         if version is None:
             return None
-        with self._lock:
-            if version == self.version + 1:
-                self._advance([(version, delta, plan)])
-        return Committed(version, delta)
+        done = Committed(version, delta)
+        self.apply(done, plan)
+        return done
 
     def _remembering(self, at: SceneVersion, delta: Delta, intent: Intent) -> Delta:
         """Return a change with what the rules of the house remember after it. Raises RuleBroken, ServiceError."""
@@ -230,7 +227,7 @@ class Replica:
     def _plan(self, at: SceneVersion, delta: Delta, intent: Intent, scene: SceneInfo) -> WritePlan:
         plan = plan_write(scene, at.graph, delta, intent=intent)
         with self._lock:
-            raised = self._bounds.raised_by(at.graph, delta, plan.edits) if self._bounds else {}
+            raised = self._bounds.raised_by(at.graph, delta, plan.edits)
         return plan.with_bounds(raised) if raised else plan
 
     def _confirm(self, intent: Intent, text: str | None, timeout_s: float) -> None:
@@ -275,18 +272,16 @@ class Replica:
         live = LiveGraph(self._graph)
         for _, delta, plan in events:
             edits = plan.edits if plan else edited_nodes(live, delta)
-            if self._bounds:
-                raised = plan.raised if plan else self._bounds.raised_by(live, delta, edits)
-                self._bounds.follow(delta, raised)
+            raised = plan.raised if plan else self._bounds.raised_by(live, delta, edits)
+            self._bounds.follow(delta, raised)
             live.apply(delta, edits)
         self.version, self._graph = events[-1][0], live.frozen()
 
     def _keep(self, loaded: LoadedScene) -> None:
-        graph, bounds = loaded.graph, loaded.info.bounds
-        tracked = TrackedBounds(graph, bounds) if bounds else None
+        tracked = TrackedBounds(loaded.graph, loaded.info.bounds)
         with self._lock:
             if loaded.info.version >= self.version:
-                self.scene, self.version, self._graph = loaded.info, loaded.info.version, graph
+                self.scene, self.version, self._graph = loaded.info, loaded.info.version, loaded.graph
                 self._bounds = tracked
 
 

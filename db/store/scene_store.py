@@ -395,8 +395,7 @@ class SceneStore:
     ) -> SceneInfo:
         source = self.load_at(name)
         info = source.info
-        header = Header.of(info)
-        header = replace(header, name=to, world=info.world, world_version=info.world_version, leased=leased)
+        header = replace(Header.of(info), name=to, world=info.world, world_version=info.world_version, leased=leased)
         header = replace(header, copied_from=copied_from or header.copied_from)
         return publish.publish(self.database, source.graph, header, progress=progress)
 

@@ -1,1 +1,1 @@
-"""Embodied Agent Interface in VirtualHome: models' recorded outputs, scored with our database."""
+"""Embodied Agent Interface in VirtualHome: models' outputs, scored with our simulator."""

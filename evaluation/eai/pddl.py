@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from scenecypher.evaluation.eai.grounding import MAX_CHARACTERS
+
 Expression: TypeAlias = "str | tuple[Expression, ...]"
 """Literal with its arguments as one text, or a connective followed by its operands."""
 
 EMPTY: Final = "()"
-MAX_CHARACTERS: Final = 100_000
-"""Characters of an output that are read; recorded ones have at most 30,000."""
 MAX_DEPTH: Final = 40
 MAX_TOKENS: Final = 4_000
 CONNECTIVES: Final[Mapping[str, int]] = {"and": 0, "or": 0, "not": 2, "exists": 3, "forall": 3, "when": 3}
@@ -37,12 +37,6 @@ class PddlAction:
     parameters: str
     precondition: str
     effect: str
-
-    def pddl(self) -> str:
-        """Return the action as it is written in a domain."""
-        parts = (self.parameters, self.precondition, self.effect)
-        body = " ".join(f"{name} {text}" for name, text in zip(_PARTS, parts, strict=True))
-        return f"(:action {self.name} {body})"
 
 
 def parse_actions(output: str) -> Mapping[str, PddlAction] | None:
@@ -76,13 +70,6 @@ def parse_expression(text: str) -> Expression:
     if len(lists) != 1 or len(lists[0]) != 1:
         raise ValueError("not one expression")
     return lists[0][0]
-
-
-def expression_text(found: Expression) -> str:
-    """Return the expression as text."""
-    if isinstance(found, str):
-        return found if found == EMPTY else f"({found})"
-    return f"({found[0]} {' '.join(map(expression_text, found[1:]))})"
 
 
 def _output_text(output: str) -> Any:

@@ -1,9 +1,8 @@
 """Scorers of outputs of the four tasks of the Embodied Agent Interface: their interface, counts and figures.
 
-A scorer turns each output into a *judgement* (a flat document of plain JSON values, kept in the sample's log), and the
-judgements of one model into *figures*. It is created once a run, in the main thread, and makes no call before it is
-used; `score` runs in several worker threads. To add a task's scorer, write a class of this form and name it in the
-task's row (`task_table.py`).
+A scorer is a module that turns each output into a *judgement* (a flat document of plain JSON values, kept in the
+sample's log), and the judgements of one model into *figures*; `score` runs in several worker threads. The task's row
+names it (`task_table.py`).
 """
 
 from __future__ import annotations
@@ -80,7 +79,7 @@ INTERRUPTED: Final = "broke_off"
 
 
 class OutputScorer(Protocol):
-    """Scorer of one task."""
+    """Scorer of one task: a module with these functions."""
 
     def task_ids(self) -> Sequence[str]:
         """Return the tasks that count, in order: the denominator. Raises InputError if data is not installed."""

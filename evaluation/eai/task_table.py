@@ -6,16 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from scenecypher.evaluation.eai.action_sequencing import ActionScorer
-from scenecypher.evaluation.eai.goal_interpretation import GoalScorer
+from scenecypher.evaluation.eai import action_sequencing, goal_interpretation, subgoal, transition
 from scenecypher.evaluation.eai.scoring import Figures, Judgement, OutputScorer, model_figures
-from scenecypher.evaluation.eai.subgoal import SubgoalScorer
 from scenecypher.evaluation.eai.tasks import goal_formula
-from scenecypher.evaluation.eai.transition import TransitionScorer, asked_for
 from scenecypher.evaluation.published import data_table
 from scenecypher.evaluation.result import Cell, Column, Interval
-from scenecypher.evaluation.ssc.forms import goal_form, sequence_form, subgoal_form, transition_form
-from scenecypher.evaluation.ssc.voting import Canonical
+from scenecypher.evaluation.ssc.forms import Canonical, goal_form, sequence_form, subgoal_form, transition_form
 
 TaskName: TypeAlias = Literal["action-sequencing", "subgoal", "goal", "transition"]
 
@@ -31,11 +27,11 @@ class EaiTask:
     - `prompt_parts` are the task-specific parts of a prompt: from the last occurrence of the first text to the next
       of the second.
     - `system_file` is the file of a message before each prompt.
-    - `is_simulated` tasks are executed by the database, and all their figures are shares.
+    - `is_simulated` tasks are executed by our simulator, and all their figures are shares.
     """
 
     name: TaskName
-    make_scorer: Callable[[], OutputScorer]
+    scorer: OutputScorer
     form: Canonical
     target: Callable[[str], str]
     title: str
@@ -53,15 +49,15 @@ class EaiTask:
         rest = {key: {name: it for name, it in row.items() if name != "figure"} for key, row in self.columns.items()}
         return tuple(Column(key=key, **{"unit": "percent", "interval": interval, **row}) for key, row in rest.items())
 
-    def ssc_cells(self, scorer: OutputScorer, judged: Sequence[Judgement]) -> Figures:
+    def ssc_cells(self, judged: Sequence[Judgement]) -> Figures:
         """Return the cells of a row of SSC's table, with intervals."""
-        found = model_figures(scorer, judged, intervals=self._figures.values())
+        found = model_figures(self.scorer, judged, intervals=self._figures.values())
         return {key: found[figure] for key, figure in self._figures.items()}
 
-    def ssc_score(self, scorer: OutputScorer, judged: Judgement) -> float:
+    def ssc_score(self, judged: Judgement) -> float:
         """Return the paper's measure of one output, the first column, from 0 to 1."""
         figure = next(iter(self._figures.values()))
-        return value_of(scorer.figures([judged])[figure]) / 100
+        return value_of(self.scorer.figures([judged])[figure]) / 100
 
     @property
     def _figures(self) -> dict[str, str]:
@@ -74,10 +70,10 @@ def value_of(cell: Cell) -> float:
 
 
 _SCORED: Final[Mapping[TaskName, tuple[Any, ...]]] = {
-    "action-sequencing": (ActionScorer, sequence_form, goal_formula),
-    "subgoal": (SubgoalScorer, subgoal_form, goal_formula),
-    "goal": (GoalScorer, goal_form, goal_formula),
-    "transition": (TransitionScorer, transition_form, asked_for),
+    "action-sequencing": (action_sequencing, sequence_form, goal_formula),
+    "subgoal": (subgoal, subgoal_form, goal_formula),
+    "goal": (goal_interpretation, goal_form, goal_formula),
+    "transition": (transition, transition_form, transition.asked_for),
 }
 EAI_TASKS: Final[Mapping[str, EaiTask]] = {
     name: EaiTask(name, *_SCORED[name], **data_table("eai/tasks")[name]) for name in _SCORED

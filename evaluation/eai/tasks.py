@@ -1,30 +1,19 @@
-"""Tasks as the Embodied Agent Interface scores them: goals, objects, human program, and scenes in the first state.
-
-All tasks begin in the same home, and their scenes differ from one another in some 230 of 6,000 nodes and relations. So
-a task is imported like a changed source: by the Delta from the present scene, in one commit.
-"""
+"""Tasks as the Embodied Agent Interface scores them: goals, objects, human program, and graphs in the first state."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
 from pydantic import BaseModel, RootModel
 
-from scenecypher.db.condition import Condition, HasState, Id, Related
-from scenecypher.db.graph.delta import Delta, diff
-from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.condition import Condition, HasState, Id, Related, evaluate
 from scenecypher.db.graph.problems import validated
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.condition_check import condition_values
-from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import DocumentError
 from scenecypher.evaluation.result import Document
-from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import ActionGoal, ProgramStep
 from scenecypher.importers.virtualhome import (
@@ -55,24 +44,19 @@ class TaskGoals:
     relations: tuple[Condition, ...]
     actions: tuple[ActionGoal, ...]
 
-    def count_met(self, store: SceneStore, scene: SceneInfo) -> dict[str, list[int]]:
-        """Return of states and of relations how many hold in a scene, and how many are wanted."""
-        truth, of = condition_values(store, scene, self.states + self.relations), len(self.states)
-        return {"states": [sum(truth[:of]), of], "relations": [sum(truth[of:]), len(self.relations)]}
+    def count_met(self, graph: SceneGraph) -> dict[str, list[int]]:
+        """Return of states and of relations how many hold in a graph, and how many are wanted."""
+        kinds = {"states": self.states, "relations": self.relations}
+        return {name: [sum(evaluate(it, graph, {}) for it in of), len(of)] for name, of in kinds.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class TaskStart:
-    """Start of a task: the scene, the relevant objects by class and number, and the human program."""
+    """Start of a task: the graph, the relevant objects by class and number, and the human program."""
 
-    scene: ImportedScene
+    graph: SceneGraph
     objects: Mapping[str, Mapping[int, str]]
     program: tuple[ProgramStep, ...]
-
-    @property
-    def graph(self) -> SceneGraph:
-        """Graph before the first step."""
-        return self.scene.graph
 
 
 class _Fact(Document):
@@ -102,11 +86,6 @@ class _TaskFile(RootModel[dict[str, dict[str, dict[str, TaskEntry]]]]):
     """Tasks by scene, category and task id."""
 
 
-def all_task_ids() -> tuple[str, ...]:
-    """Return the ids of all 342 tasks in the file's order; four have no goal. Raises InputError, DocumentError."""
-    return tuple(task_entries())
-
-
 def goal_formula(task_id: str) -> str:
     """Return a task's formula in the source's notation; empty for a task without a goal, or one that is not known."""
     entry = task_entries().get(task_id)
@@ -117,12 +96,12 @@ def goal_formula(task_id: str) -> str:
 def task_start(task_id: str) -> TaskStart:
     """Return the start of a task. Raises InputError, DocumentError."""
     pair = next(packaged_pairs(task_id))
-    nodes = pair.initial.graph.nodes
+    graph = pair.initial.graph
     objects: dict[str, dict[int, str]] = {}
-    for node_id in (one for one in relevant_objects(pair) if one in nodes):
-        objects.setdefault(nodes[node_id].class_, {})[source_id(node_id)] = node_id
+    for node_id in (one for one in relevant_objects(pair) if one in graph):
+        objects.setdefault(graph.nodes[node_id].class_, {})[source_id(node_id)] = node_id
     text = program_files(task_id)[task_id].read_text(encoding="utf-8")
-    return TaskStart(pair.initial, objects, parse_program(text)[1])
+    return TaskStart(graph, objects, parse_program(text)[1])
 
 
 def task_goals(task_id: str, graph: SceneGraph) -> TaskGoals:
@@ -162,33 +141,3 @@ def task_entries() -> Mapping[str, TaskEntry]:
     scenes = validated(_TaskFile, read_json(path), str(path)).root
     by_category = [tasks for categories in scenes.values() for tasks in categories.values()]
     return {task_id: task for tasks in by_category for task_id, task in tasks.items()}
-
-
-IMPORT = "import"
-"""Actor, in a copy's history, of the change to a task's initial state."""
-
-
-@contextmanager
-def leased_task(pool: WorldPool, task_id: str) -> Iterator[tuple[SceneStore, SceneInfo]]:
-    """Yield a leased copy in the task's initial state; all changes are undone at the end. Raises ServiceError."""
-    store, start, base = pool.database().store, task_start(task_id), _base_start()
-    if start.scene.declared != base.scene.declared:
-        with store.lease_imported(start.scene, digest=start.scene.digest) as own:
-            yield store, own
-        return
-    with store.lease_imported(base.scene, digest=base.scene.digest) as copy:
-        delta, version = _delta_to_task(task_id), copy.base
-        if delta:
-            version = store.commit(copy, delta, actor=IMPORT, action=f"{IMPORT} {start.scene.name}").version
-        yield store, replace(copy, version=version, base=version)
-
-
-@cache
-def _base_start() -> TaskStart:
-    """Return the home in the first task's initial state."""
-    return task_start(all_task_ids()[0])
-
-
-@lru_cache(CACHE_SIZE)
-def _delta_to_task(task_id: str) -> Delta:
-    return diff(_base_start().graph, task_start(task_id).graph)

@@ -1,4 +1,4 @@
-"""Canonicalisers of the four tasks: the schema that an output must satisfy, and its meaning.
+"""Structured Self-Consistency: canonicalisers of the four tasks (schema and meaning of an output), and the vote.
 
 The schema covers form and words: JSON, keys, and the known states, relations, actions and predicates. It does not cover
 names of objects, since the paper's own results keep outputs with unknown objects (its Table 5).
@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, wraps
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from scenecypher.evaluation.eai.goal_interpretation import KEYS, MAX_CHARACTERS, parse_goals
-from scenecypher.evaluation.eai.grounding import ACTIONS, SUBGOALS, parse_object_number
+from scenecypher.evaluation.eai.goal_interpretation import KEYS, parse_goals
+from scenecypher.evaluation.eai.grounding import ACTIONS, MAX_CHARACTERS, SUBGOALS, parse_object_number
 from scenecypher.evaluation.eai.pddl import EMPTY, Expression, PddlAction, parse_actions, parse_expression
-from scenecypher.evaluation.eai.subgoal_text import (
+from scenecypher.evaluation.eai.subgoal import (
     ACTIONS_WITHOUT_BRACKETS,
     Compound,
     Formula,
@@ -24,9 +25,13 @@ from scenecypher.evaluation.eai.subgoal_text import (
     parse_subgoal,
 )
 from scenecypher.evaluation.eai.transition import domain_head, gold_actions
-from scenecypher.evaluation.ssc.voting import Form
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.virtualhome import package_folder
+
+Form: TypeAlias = Hashable
+"""Meaning of an output, independent of its notation; equal forms count as votes for the same output."""
+Canonical: TypeAlias = Callable[[str], Form | None]
+"""The paper's Φ: returns the canonical form, or None if the schema does not allow the output (⊥)."""
 
 _BARE: Final = re.compile(rf"\b({'|'.join(ACTIONS_WITHOUT_BRACKETS)})\b(?!\s*\()")
 """Action without brackets."""
@@ -222,3 +227,23 @@ def _known_words(kind: str) -> frozenset[str]:
     if kind == "edge":  # those that the prompt of goal interpretation offers
         return frozenset(read_json(folder / "relation_types.json"))
     return frozenset(read_json(folder / "vocabulary.json")["vh_states" if kind == "node" else "actions"])
+
+
+class Vote(NamedTuple):
+    """Result of a vote: the index of the first sample with the winning form, its votes, and the number of forms.
+
+    The winner is None if no sample was valid, which is a failure.
+    """
+
+    winner: int | None
+    votes: int
+    forms: int
+
+
+def vote_on_forms(forms: Sequence[Form | None]) -> Vote:
+    """Vote by the paper's Algorithm 1 on canonical forms; a tie goes to the form seen first."""
+    votes = Counter(form for form in forms if form is not None)
+    if not votes:
+        return Vote(None, 0, 0)
+    best = max(votes, key=votes.__getitem__)  # the first of equals, since dicts keep their order
+    return Vote(forms.index(best), votes[best], len(votes))

@@ -1,9 +1,8 @@
-"""Prompts of a task: EAI's own, ours with the paper's content, and our short ones.
+"""Prompts of a task: EAI's own, and ours with the paper's content.
 
 The prompts of three tasks are read from `eai-eval`; those of goal interpretation from the wheel of the
-recordings, which is read as a zip, where they are filled in. Ours (`evaluation/data/ssc/`) are in our words and include
-the task-specific parts of these. `paper-content` has all parts of the paper's appendix A.2; `structured` has its rules
-only, and stays as it is, since earlier runs were recorded with it.
+recordings, which is read as a zip, where they are filled in. Ours (`evaluation/data/ssc/paper-content/`) have all parts
+of the paper's appendix A.2 in our words, and include the task-specific parts of EAI's.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias
 from zipfile import BadZipFile, ZipFile
 
 from pydantic import TypeAdapter, ValidationError
@@ -45,7 +44,7 @@ def fetch_recordings(home: Path, *, tell: Callable[[str], None]) -> Path:
     return WHEEL.fetch(home / "recordings", tell=tell)
 
 
-PromptForm: TypeAlias = Literal["eai", "structured", "paper-content"]
+PromptForm: TypeAlias = Literal["eai", "paper-content"]
 GOAL_PARTS: Final[Mapping[str, tuple[str, str]]] = {
     "objects": ("Relevant objects in the scene are:", "All possible relationships are"),
     "relations": ("corresponding values are their descriptions:", "Symbolic goals format:"),
@@ -82,7 +81,7 @@ class Prompts:
             raise InputError(f"there is no prompt of {self.task.name} for task {task_id[:60]!r}; leave it out")
         system, text = self.system, self.texts[task_id]
         if self.form != "eai":
-            system, _, text = own_prompt(self.task, self.form, text).rpartition(SYSTEM_END)
+            system, _, text = own_prompt(self.task, text).rpartition(SYSTEM_END)
         return (*((Message("system", system),) if system else ()), Message("user", text))
 
 
@@ -109,10 +108,10 @@ def load_prompts(task: EaiTask, form: PromptForm, *, wheel: Path | None = None) 
     return Prompts(task, form, {row.identifier.removeprefix(SCENE_PREFIX): row.llm_prompt for row in rows}, system)
 
 
-def own_prompt(task: EaiTask, form: PromptForm, eai_prompt: str) -> str:
+def own_prompt(task: EaiTask, eai_prompt: str) -> str:
     """Return our prompt with the task-specific parts of the original one. Raises InputError if it lacks them."""
-    text = _own_text(task.name, form)
-    if task.name == "goal" and form == "paper-content":
+    text = _own_text(task.name)
+    if task.name == "goal":
         parts = {name: _cut(eai_prompt, start, end, after=True) for name, (start, end) in GOAL_PARTS.items()}
     else:
         own = "\n\n".join(_cut(eai_prompt, start, end) for start, end in task.prompt_parts)
@@ -123,16 +122,13 @@ def own_prompt(task: EaiTask, form: PromptForm, eai_prompt: str) -> str:
 
 
 def own_prompts_version(forms: Collection[PromptForm]) -> str:
-    """Return a digest of our prompts of some forms, empty if none is ours; different digests are not comparable."""
-    own = [form for form in get_args(PromptForm) if form != "eai" and form in forms]
-    texts = [_own_text(name, form) for form in own for name in sorted(EAI_TASKS)]
-    return digest("".join(texts))[:12] if own else ""
+    """Return a digest of our prompts, empty if none of the forms is ours; different digests are not comparable."""
+    return digest("".join(map(_own_text, sorted(EAI_TASKS))))[:12] if {*forms} - {"eai"} else ""
 
 
-def _own_text(task: str, form: PromptForm) -> str:
-    folder = files("scenecypher.evaluation") / "data" / "ssc"
-    file = folder / f"{task}.md" if form == "structured" else folder / form / f"{task}.md"
-    return file.read_text(encoding="utf-8")
+def _own_text(task: str) -> str:
+    folder = files("scenecypher.evaluation") / "data" / "ssc" / "paper-content"
+    return (folder / f"{task}.md").read_text(encoding="utf-8")
 
 
 def _cut(text: str, start: str, end: str, *, after: bool = False) -> str:

@@ -17,7 +17,7 @@ from scenecypher.plugins import Plugins
 from scenecypher.wording import counted
 
 if TYPE_CHECKING:
-    from scenecypher.evaluation.reporting.result_files import FoundResults
+    from scenecypher.evaluation.reporting.page import FoundResults
     from scenecypher.evaluation.result import ExperimentResult
     from scenecypher.evaluation.running import EvalLog, Task
 
@@ -255,12 +255,8 @@ def ssc(
     choices: Choices,
     *,
     task_name: Annotated[str, option("--task", "goal, action-sequencing, subgoal or transition.")] = "goal",
-    methods: Annotated[
-        str, option("--method", "greedy, ssc, ssc-early, ssc-filter; several with commas.")
-    ] = "greedy,ssc",
-    prompt_forms: Annotated[
-        str, option("--prompt", "eai, paper-content, structured (short, ours); several with commas.")
-    ] = "eai,paper-content",
+    methods: Annotated[str, option("--method", "greedy, ssc; several with commas.")] = "greedy,ssc",
+    prompt_forms: Annotated[str, option("--prompt", "eai, paper-content; several with commas.")] = "eai,paper-content",
     samples: Annotated[
         str, option("--samples", "How many replies are voted on; several numbers with commas, a row each.")
     ] = "5",
@@ -370,8 +366,7 @@ def leaderboard(results: Results = None) -> None:
 
 def _found(results: list[Path] | None) -> "FoundResults":
     """Return the results, and warn of unfinished ones."""
-    from scenecypher.evaluation.reporting.page import warnings
-    from scenecypher.evaluation.reporting.result_files import find_results
+    from scenecypher.evaluation.reporting.page import find_results, warnings
     from scenecypher.evaluation.running import check_inspect_installed
 
     check_inspect_installed()

@@ -10,7 +10,8 @@ import pytest
 from scenecypher.chat.model import Usage
 from scenecypher.evaluation.eai.live import CHANGES
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName
-from scenecypher.evaluation.episode import Marks, Trace
+from scenecypher.evaluation.episode import Trace
+from scenecypher.evaluation.marking import Marks
 from scenecypher.evaluation.measures import PartsPlan, change_table, part_figures, part_tables
 from scenecypher.evaluation.playing import iteration_tokens
 from scenecypher.evaluation.published import data_table, published_rows, read_paper

@@ -16,7 +16,7 @@ from scenecypher.errors import InputError
 from scenecypher.evaluation import babyai, grasif
 from scenecypher.evaluation.episodes import episodes_result
 from scenecypher.evaluation.experiment import Experiment
-from scenecypher.evaluation.reporting.result_files import find_results
+from scenecypher.evaluation.reporting.page import find_results
 from scenecypher.evaluation.result import ExperimentResult, read_result
 from scenecypher.evaluation.running import RunOptions, resume_task, run_task
 from tests.oracle import lookplangraph, provider

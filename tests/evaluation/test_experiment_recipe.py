@@ -16,7 +16,7 @@ from scenecypher.cli.evaluate import OURS, result_of_log
 from scenecypher.cli.evaluate_run import Experiment
 from scenecypher.evaluation.episodes import played_result
 from scenecypher.evaluation.experiments import ExperimentParts
-from scenecypher.evaluation.reporting.result_files import find_results
+from scenecypher.evaluation.reporting.page import find_results
 from scenecypher.evaluation.result import result_path
 from scenecypher.importers.datasets import reference_plan
 from tests.scripted_model import ScriptedModel
@@ -26,7 +26,7 @@ EXPERIMENT: Final = '''\
 
 from inspect_ai import task
 
-from scenecypher.evaluation.assignments import AssignmentCache
+from scenecypher.evaluation.episode import AssignmentCache
 from scenecypher.evaluation.episode import EpisodePlan
 from scenecypher.evaluation.episodes import played
 from scenecypher.evaluation.experiment import PAPER, RowPlan, TablePlan, select_rows

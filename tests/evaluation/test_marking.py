@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from scenecypher.db.condition import And, Exists, HasClass, HasState, HeldBy, Id, Related
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.evaluation.episode import Marks
-from scenecypher.evaluation.marking import MarkingScheme, is_same_answer, mark_graph, marking_scheme
+from scenecypher.evaluation.marking import MarkingScheme, Marks, is_same_answer, mark_graph, marking_scheme
 from scenecypher.importers.datasets import dataset, reference_plans
 from scenecypher.importers.datasets import task as find
 from scenecypher.importers.task import Task

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenecypher.evaluation.matching import rows_contain, rows_equal, text_names
+from scenecypher.evaluation.marking import rows_contain, rows_equal, text_names
 from scenecypher.evaluation.run_result import wilson
 
 Rows = list[list[Any]]

@@ -8,7 +8,8 @@ from typing import Final
 import pytest
 
 from scenecypher.chat.model import Usage
-from scenecypher.evaluation.episode import EpisodePlan, Marks, Trace
+from scenecypher.evaluation.episode import EpisodePlan, Trace
+from scenecypher.evaluation.marking import Marks
 from scenecypher.evaluation.measures import COSTS, MEASURES, SHARES, Figures, figures, measured_cell
 from scenecypher.evaluation.playing import count_infeasible, executed_actions, failure_kinds
 from scenecypher.evaluation.result import Cell

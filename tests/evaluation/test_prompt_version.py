@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scenecypher.evaluation.augmentation import augmentation, augmentation_result
-from scenecypher.evaluation.prompt_version import METADATA_KEY, PROMPTS, prompt_files, prompt_version
+from scenecypher.evaluation.replies import METADATA_KEY, PROMPTS, prompt_files, prompt_version
 from scenecypher.evaluation.running import RunOptions, run_task
 
 

@@ -16,7 +16,7 @@ from scenecypher.chat import Replaying
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.errors import DatabaseUnavailable, InputError
 from scenecypher.evaluation import questions as asking_questions
-from scenecypher.evaluation.question_set import load_questions as question_set
+from scenecypher.evaluation.histories import load_questions as question_set
 from scenecypher.evaluation.questions import questions, questions_result
 from scenecypher.evaluation.result import ExperimentResult, Row
 from scenecypher.evaluation.running import RunOptions, full_name, run_task

@@ -14,7 +14,7 @@ from scenecypher.cli.table import show_result
 from scenecypher.errors import InputError
 from scenecypher.evaluation.reporting.cells import format_cell, result_notes
 from scenecypher.evaluation.reporting.figures import result_figures
-from scenecypher.evaluation.reporting.result_files import find_results
+from scenecypher.evaluation.reporting.page import find_results
 from scenecypher.evaluation.result import (
     SUFFIX,
     Cell,

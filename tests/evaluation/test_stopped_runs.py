@@ -19,8 +19,8 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.cli.evaluate import result_of_log
 from scenecypher.db.store.connection import Address
-from scenecypher.evaluation.question_set import load_questions
-from scenecypher.evaluation.reporting.result_files import find_results
+from scenecypher.evaluation.histories import load_questions
+from scenecypher.evaluation.reporting.page import find_results
 from tests.oracle import lookplangraph
 from tests.proxy import proxied
 from tests.scripted_model import Fail, ScriptedModel, Stall, Step

@@ -19,7 +19,7 @@ from scenecypher.evaluation.dynamic import dynamic
 from scenecypher.evaluation.episodes import success_figure
 from scenecypher.evaluation.measures import figures
 from scenecypher.evaluation.playing import play
-from scenecypher.evaluation.task_pictures import FolderCamera, bundled_pictures
+from scenecypher.evaluation.views import FolderCamera, bundled_pictures
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.planner.perception.picture import encode_png, read_picture
 from tests.importers.test_grasif_folder import grasif_folder

@@ -18,7 +18,7 @@ from urllib.request import urlopen
 import pytest
 
 from scenecypher.cli.app import run_command_line as command
-from scenecypher.evaluation.question_set import load_questions
+from scenecypher.evaluation.histories import load_questions
 from tests.scripted_model import ScriptedModel, Stall
 
 INSPECT: Final = ("-m", "inspect_ai")

@@ -16,8 +16,7 @@ from typing import Final, TypeAlias
 
 from scenecypher.chat.model import Message, Reply, Request, Usage
 from scenecypher.evaluation import dynamic
-from scenecypher.evaluation.assignments import AssignmentCache
-from scenecypher.evaluation.episode import EpisodePlan, Trace
+from scenecypher.evaluation.episode import AssignmentCache, EpisodePlan, Trace
 from scenecypher.evaluation.playing import play
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.settings import Settings

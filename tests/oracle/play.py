@@ -15,7 +15,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.evaluation.assignments import goal_in_words, is_ground_goal
+from scenecypher.evaluation.episode import goal_in_words, is_ground_goal
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.task import Task
 from scenecypher.planner.methods import recipe_named

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from scenecypher.evaluation.question_set import KINDS, GoldQuestion, load_question_scene
+from scenecypher.evaluation.histories import KINDS, GoldQuestion, load_question_scene
 from tests.questions.grids import BABYAI_TEMPLATES
 from tests.questions.homes import GRASIF_TEMPLATES, VIRTUALHOME_TEMPLATES
 from tests.questions.template import Template, choose_filling

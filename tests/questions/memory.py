@@ -14,8 +14,7 @@ from typing import Any, Final, TypeAlias
 from scenecypher.db.graph.delta import AddRelation, ChangeList, RemoveRelation
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.history import Event, versions_in_effect
-from scenecypher.evaluation.histories import HISTORIES, PREFIX, Day, played
-from scenecypher.evaluation.question_set import MEMORY, GoldQuestion
+from scenecypher.evaluation.histories import HISTORIES, MEMORY, PREFIX, Day, GoldQuestion, played
 
 FILE: Final = Path(__file__).resolve().parents[2] / "evaluation" / "data" / "questions" / "memory.jsonl"
 A_TEMPLATE: Final = 2

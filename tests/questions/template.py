@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.evaluation.question_set import Kind
+from scenecypher.evaluation.histories import Kind
 
 
 @dataclass(frozen=True, slots=True)

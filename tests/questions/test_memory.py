@@ -12,9 +12,17 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
-from scenecypher.evaluation.histories import HISTORIES, PREFIX, play, played
-from scenecypher.evaluation.matching import rows_equal
-from scenecypher.evaluation.question_set import MEMORY, MEMORY_KINDS, GoldQuestion, load_questions
+from scenecypher.evaluation.histories import (
+    HISTORIES,
+    MEMORY,
+    MEMORY_KINDS,
+    PREFIX,
+    GoldQuestion,
+    load_questions,
+    play,
+    played,
+)
+from scenecypher.evaluation.marking import rows_equal
 from scenecypher.retriever.past_text import past_library
 from scenecypher.retriever.retrieval import SceneReader
 from tests.questions.memory import FILE, file_text

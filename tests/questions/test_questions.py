@@ -14,8 +14,7 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.store.enumerate import Enumerator, count_graph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import BUILT_IN
-from scenecypher.evaluation.matching import rows_equal
-from scenecypher.evaluation.question_set import (
+from scenecypher.evaluation.histories import (
     DATA,
     KINDS,
     MEMORY,
@@ -23,6 +22,7 @@ from scenecypher.evaluation.question_set import (
     load_question_scene,
     load_questions,
 )
+from scenecypher.evaluation.marking import rows_equal
 from scenecypher.retriever.empty_answers import mistake_in, turned_arrows
 from scenecypher.retriever.library import library
 from scenecypher.retriever.retrieval import SceneReader

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenecypher.db.store.enumerations import ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
-from scenecypher.retriever.empty_answers import CAUSES, causes
+from scenecypher.retriever.empty_answers import CAUSES, causes, unnamed_advice
 from scenecypher.retriever.query_claims import PropertyClaim, RelationClaim, claims_of
 
 HOME = Enumerations(
@@ -136,3 +136,23 @@ def test_claims_on_properties_and_relations_are_read() -> None:
 )
 def test_any_text_can_be_read(text: str) -> None:
     causes(text, HOME)
+
+
+@pytest.mark.parametrize(
+    ("query", "advice"),
+    [
+        (
+            "MATCH (o:Object {name: 'cup_2009'})-[:ON]->(f:Asset) RETURN f.name AS furniture, r.name AS room",
+            "r is in no pattern: add one before RETURN, MATCH (f)-[:INSIDE|ON|UNDER|ATTACHED_TO*1..5]->(r:Place)",
+        ),
+        (
+            "MATCH p = SHORTEST 1 (a)-[*1..3]->(b) RETURN [r IN nodes(p) | r.name] AS way ORDER BY r.name",
+            "r is known within its list alone: leave out what reads it elsewhere, such as ORDER BY r.name",
+        ),
+        ("MATCH (f:Asset) RETURN r.name AS weather", ""),
+    ],
+)
+def test_a_variable_of_no_pattern_is_told_with_the_pattern_that_it_needs(query: str, advice: str) -> None:
+    """A small model that is told only that the variable has no name writes the same query again."""
+    assert unnamed_advice(query, "Variable `r` not defined at `r`", HOME) == advice
+    assert unnamed_advice(query, "no label `Room`", HOME) == ""

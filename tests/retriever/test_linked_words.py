@@ -153,7 +153,22 @@ def test_a_label_that_is_taken_for_a_class_is_told_as_one() -> None:
             "MATCH (o:Object {name: 'desk_104'})-[:ON]->(a) RETURN a",
             "'desk_104' is no (:Object); it is (:Asset {name: 'desk_104'})",
         ),
+        (
+            "MATCH (o:Object {name: 'bedroom_67'}) RETURN o",
+            (
+                "'bedroom_67' is no (:Object); it is (:Place {name: 'bedroom_67'}); what is there is "
+                "(n:Object)-[:INSIDE]->(:Place {name: 'bedroom_67'})"
+            ),
+        ),
+        (
+            "MATCH (p:Place) WHERE NOT EXISTS { (:Object {class: 'desk'})-[:INSIDE]->(p) } RETURN p.name",
+            "'desk' is no class of (:Object); it is (:Asset {class: 'desk'})",
+        ),
         ("MATCH (p:Place {name: 'desk_104'}) RETURN p", "'desk_104' is no (:Place); it is (:Asset {name: 'desk_104'})"),
+        (
+            "MATCH (n:Asset {class: 'thing'}) RETURN n",
+            "'thing' is no class; all of them are (n:Entity), without a class",
+        ),
         ("MATCH (n {class: 'rooms'}) RETURN n", "'rooms' is no class; all of them are (n:Place), without a class"),
         (
             "MATCH (n) WHERE n.states CONTAINS 'on' RETURN n",

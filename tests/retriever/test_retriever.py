@@ -153,7 +153,7 @@ def test_a_repeated_query_is_told_and_not_the_end(ready: Ready, scene: SceneInfo
     assert isinstance(found.attempts[1].ending, Rejected)
     assert "was refused twice: no label `Wrong`" in server.requests[2]["messages"][-1]["content"]
     assert [len(request["messages"]) for request in server.requests] == [2, 4, 2]
-    assert [request["temperature"] for request in server.requests] == [0, RETRY_TEMPERATURE, 2 * RETRY_TEMPERATURE]
+    assert [request["temperature"] for request in server.requests] == [0, RETRY_TEMPERATURE, 1]
 
 
 def test_an_arrow_that_the_scene_lacks_is_turned_and_told(ready: Ready, scene: SceneInfo) -> None:

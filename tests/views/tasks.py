@@ -15,7 +15,7 @@ import numpy as np
 from scenecypher.chat import Image
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.evaluation.dynamic import dynamic
-from scenecypher.evaluation.task_pictures import CLOSED, CONTAINMENT, OPEN, OPENED, bundled_pictures
+from scenecypher.evaluation.views import CLOSED, CONTAINMENT, OPEN, OPENED, bundled_pictures
 from scenecypher.planner.perception.picture import encode_png
 
 TASKS: Final = tuple(

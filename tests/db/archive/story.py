@@ -1,6 +1,6 @@
 """A home with all that an archive holds: actions of its own, undone and redone events, a belief and a run.
 
-`python -m tests.db.archive.story FILE` writes its archive. Those of earlier forms are kept in `tests/data/archive`.
+`python -m tests.db.archive.story FILE` writes its archive. One of version 0.2.0 is kept in `tests/data/archive`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ACTIONS: Final = (
     "redo 4",
     "undo 4: take(mug, box, hall)",
 )
-"""The history of the home, oldest first, but for version 2, which gave it its actions: an event since form 2."""
+"""The history of the home, oldest first, but for version 2, which gave it its actions: an event, too."""
 
 
 def carry_out_run(store: SceneStore, name: str) -> None:

@@ -22,7 +22,7 @@ from scenecypher.db.graph.delta import AddRelation, ChangeList, Delta, RemoveRel
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Properties, Relation, SceneGraph
 from scenecypher.db.past import build, build_past, past_state
-from scenecypher.db.past.facts import LEFT_OUT, NOT_KEPT
+from scenecypher.db.past.batch import LEFT_OUT, NOT_KEPT
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import NOTHING, Access, Address, Database

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation, diff, edited_nodes, invert
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.live import LiveGraph
-from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.graph.scene import EMPTY, Node, Relation, SceneGraph
 from scenecypher.db.store.bounds import SPARE, Bounds, Measure, TrackedBounds, bounds_of, read_bounds
 from scenecypher.db.store.load import current_bounds
 from scenecypher.db.store.scene_store import SceneStore
@@ -139,13 +139,13 @@ def test_a_change_raises_the_bounds_that_it_outgrows(store: SceneStore, name: st
     assert current_bounds(store.database, info.key) == bounds_of(after)
 
 
-def test_a_scene_without_bounds_is_measured(store: SceneStore, name: str) -> None:
-    info = store.find(name)
-    store.database.execute(
-        "MATCH (s:Scene {key: $key}) UNWIND [k IN keys(s) WHERE k STARTS WITH 'most_'] AS k SET s[k] = null",
-        {"key": info.key},
-        timeout_s=60,
-    )
-    assert store.find(name).bounds is None
-    assert current_bounds(store.database, info.key) == bounds_of(GRAPH)
+def test_a_scene_that_is_gone_has_no_bounds(store: SceneStore) -> None:
     assert current_bounds(store.database, "nothing") is None
+
+
+def test_a_scene_that_was_empty_has_the_bounds_of_what_it_has_now(store: SceneStore) -> None:
+    name = f"test/bounds-{uuid4().hex}"
+    store.put(ImportedScene(name, EMPTY))
+    info = store.find(name)
+    store.commit(info, diff(EMPTY, GRAPH), actor="test", action="fill")
+    assert current_bounds(store.database, info.key) == bounds_of(GRAPH)

@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal, LiteralString
+from typing import Literal
 from uuid import uuid4
 
 import pytest
@@ -34,7 +34,6 @@ from scenecypher.db.store.commit import Intent
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.replicas import EVENTS_SINCE
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.stored_form import count_members, take_step
 from scenecypher.errors import ConflictError, InputError, RejectedError, SceneCypherError, SceneReplaced
 from tests.db.store.test_store import fresh, odd, small
 from tests.sampling import FULL
@@ -91,14 +90,6 @@ def test_the_sizes_of_a_scene_are_those_of_its_version(store: SceneStore, role: 
     assert sizes(store, scene) == (4, 2)
     store.put(ImportedScene(scene, odd(), role=role))
     assert sizes(store, scene) == (len(odd().nodes), len(odd().relations))
-
-
-def test_sizes_that_an_older_version_left_behind_are_counted(store: SceneStore, name: str) -> None:
-    key = store.find(name).key
-    wrong: LiteralString = "MATCH (s:Scene {key: $key}) SET s.nodes = 1, s.relations = null"
-    store.database.execute(wrong, {"key": key})
-    take_step(store.database, [key], count_members)
-    assert sizes(store, name) == (4, 2)
 
 
 def test_eight_writers_with_expected_version_pass_no_stale_commit(store: SceneStore, name: str) -> None:

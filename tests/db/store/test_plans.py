@@ -71,12 +71,12 @@ _NUMBERS = (
 PARAMETERS: dict[str, Any] = {
     **{name: [] for name in _LISTS},
     **dict.fromkeys(_TEXTS, "x"),
-    **dict.fromkeys(_NUMBERS, 1),
+    **dict.fromkeys((*_NUMBERS, "form"), 1),
     **dict.fromkeys(("leased", "ends"), False),
     "facts": {},
     "time": datetime(2026, 11, 23, tzinfo=UTC),
     "data": b"",
-    **{name: {} for name in ("raised", "was", "now", "head")},
+    **{name: {} for name in ("raised", "was", "now", "head", "bounds")},
 }
 
 

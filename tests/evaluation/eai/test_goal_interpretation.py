@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from scenecypher.evaluation.eai.goal_interpretation import GoalScorer, GoldGoals, judge_goals
+from scenecypher.evaluation.eai import goal_interpretation
+from scenecypher.evaluation.eai.goal_interpretation import GoldGoals, judge_goals
 from scenecypher.evaluation.eai.scoring import ConfusionCounts, Figures, Judgement, sum_counts
 from scenecypher.evaluation.eai.task_table import value_of
 from tests.evaluation.eai.recorded import RECORDED
@@ -34,7 +35,7 @@ def judged(nodes: list[Any], edges: list[Any], actions: list[Any]) -> Judgement:
 
 
 def figures(*judgements: Judgement) -> Figures:
-    return GoalScorer().figures(judgements)
+    return goal_interpretation.figures(judgements)
 
 
 def percent(found: Figures, name: str) -> float:
@@ -96,9 +97,8 @@ def test_the_figures_of_a_model_have_their_denominators() -> None:
 
 
 def test_recorded_outputs_are_counted_as_the_original_counts_them() -> None:
-    scorer = GoalScorer()
     found = {
-        model: {task_id: scorer.score(task_id, output) for task_id, output in outputs.items()}
+        model: {task_id: goal_interpretation.score(task_id, output) for task_id, output in outputs.items()}
         for model, outputs in RECORDED["goal"].items()
     }
     assert found["gpt-4o-2024-05-13"]["27_2"]["node"] == [3, 1, 0]

@@ -21,7 +21,7 @@ from scenecypher.evaluation.eai.grounding import (
     expand,
     ground_plan,
 )
-from scenecypher.evaluation.eai.subgoal_text import (
+from scenecypher.evaluation.eai.subgoal import (
     FormulaError,
     Primitive,
     parse_subgoal,

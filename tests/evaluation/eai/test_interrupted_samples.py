@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenecypher.evaluation.eai.action_sequencing import ActionScorer
-from scenecypher.evaluation.eai.goal_interpretation import GoalScorer
+from scenecypher.evaluation.eai import action_sequencing, goal_interpretation, subgoal
 from scenecypher.evaluation.eai.scoring import (
     ConfusionCounts,
     OutputScorer,
@@ -15,7 +14,6 @@ from scenecypher.evaluation.eai.scoring import (
     metric_interval,
     sum_counts,
 )
-from scenecypher.evaluation.eai.subgoal import SubgoalScorer
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, value_of
 
 
@@ -30,19 +28,19 @@ def judgement_of(**said: Any) -> dict[str, Any]:
 
 
 def test_interrupted_samples_miss_all_gold_goals() -> None:
-    goals = GoalScorer()
+    goals = goal_interpretation
     kinds = {kind: [4, 0, 0] for kind in ("node", "edge", "action")}
     perfect = {"parsed": True, **kinds, **{f"strict_{k}": v for k, v in kinds.items()}}
     judged = [perfect, *(interrupted_judgement(goals, one) for one in goals.task_ids()[:9])]
     found = goals.figures(judged)
     assert value_of(found["strict_f1"]) < 60
     assert found["all_f1"].value == 100, "as the original counts"
-    row = EAI_TASKS["goal"].ssc_cells(goals, judged)
+    row = EAI_TASKS["goal"].ssc_cells(judged)
     assert (row["f1"].value, row["eai_f1"].value) == (found["strict_f1"].value, 100), "beside the paper's: the first"
     assert row.keys() == {column.key for column in EAI_TASKS["goal"].ssc_columns}
 
 
-@pytest.mark.parametrize("scorer", [ActionScorer(), SubgoalScorer()])
+@pytest.mark.parametrize("scorer", [action_sequencing, subgoal])
 def test_interrupted_samples_are_failures_without_a_class(scorer: OutputScorer) -> None:
     found = scorer.figures([interrupted_judgement(scorer, one) for one in ("231_2", "27_2")])
     assert {name: one.count for name, one in found.items() if one.count} == {"broke_off": 2}
@@ -50,7 +48,7 @@ def test_interrupted_samples_are_failures_without_a_class(scorer: OutputScorer) 
 
 
 def test_interrupted_samples_fail_even_without_goals() -> None:
-    found = ActionScorer().figures([judgement_of(outcome="broke_off", states=[0, 0])])
+    found = action_sequencing.figures([judgement_of(outcome="broke_off", states=[0, 0])])
     assert {name for name, one in found.items() if one.count} == {"broke_off"}
 
 

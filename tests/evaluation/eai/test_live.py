@@ -14,12 +14,12 @@ import pytest
 
 from scenecypher.cli.app import run_command_line as command
 from scenecypher.errors import InputError
-from scenecypher.evaluation.eai.goal_interpretation import goal_task_ids
-from scenecypher.evaluation.eai.pddl import parse_actions
+from scenecypher.evaluation.eai import goal_interpretation, transition
+from scenecypher.evaluation.eai.pddl import PddlAction, parse_actions
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName
-from scenecypher.evaluation.eai.transition import asked_actions, gold_actions, transition_task_ids
+from scenecypher.evaluation.eai.transition import asked_actions, gold_actions
 from scenecypher.evaluation.ssc.forms import action_form
-from scenecypher.evaluation.ssc.prompts import GOAL_PARTS, PromptForm, load_prompts, own_prompt, own_prompts_version
+from scenecypher.evaluation.ssc.prompts import GOAL_PARTS, load_prompts, own_prompt
 from tests.scripted_model import Fail, ScriptedModel
 
 ROWS = ("eai/greedy", "eai/ssc", "paper-content/greedy", "paper-content/ssc")
@@ -33,7 +33,12 @@ def somewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def gold(task_id: str) -> str:
-    return json.dumps({"output": "\n".join(gold_actions()[name].pddl() for name in asked_actions(task_id))})
+    return json.dumps({"output": "\n".join(written(gold_actions()[name]) for name in asked_actions(task_id))})
+
+
+def written(it: PddlAction) -> str:
+    parts = f":parameters {it.parameters} :precondition {it.precondition} :effect {it.effect}"
+    return f"(:action {it.name} {parts})"
 
 
 class ErringModel:
@@ -45,7 +50,7 @@ class ErringModel:
 
     def __call__(self, request: dict[str, Any]) -> str:
         self.requests.append(request)
-        right = gold(transition_task_ids()[0])
+        right = gold(transition.task_ids()[0])
         if not request["temperature"]:
             return "I would open the door."
         return ("garbage", right.replace("(next_to ", "(facing "), f"<think>hm</think>{right}", "{", right)[
@@ -132,7 +137,7 @@ def test_goals_over_http_are_scored_and_a_limit_is_marked(
     with ZipFile(wheel, "w") as archive:
         archive.writestr(
             EAI_TASKS["goal"].prompt_file,
-            json.dumps([{"identifier": one, "llm_prompt": text} for one in goal_task_ids()[:2]]),
+            json.dumps([{"identifier": one, "llm_prompt": text} for one in goal_interpretation.task_ids()[:2]]),
         )
     none = json.dumps({key: [] for key in ("node goals", "edge goals", "action goals")})
     options = ["--task", "goal", "--model", "openai/scripted", "--limit", "1", "--recordings", str(wheel), "--json"]
@@ -148,13 +153,12 @@ def test_goals_over_http_are_scored_and_a_limit_is_marked(
     assert json.loads(capsys.readouterr().out)["finished"]
 
 
-@pytest.mark.parametrize("form", ["structured", "paper-content"])
-def test_our_prompts_contain_only_the_task_of_the_original(form: PromptForm) -> None:
+def test_our_prompts_contain_only_the_task_of_the_original() -> None:
     for task in (EAI_TASKS[name] for name in ("action-sequencing", "subgoal", "transition")):
-        eai, ours = load_prompts(task, "eai"), load_prompts(task, form)
+        eai, ours = load_prompts(task, "eai"), load_prompts(task, "paper-content")
         task_id = next(iter(eai.texts))
         theirs, messages = eai.messages(task_id)[-1].text, ours.messages(task_id)
-        has_system = (task.name, form) == ("subgoal", "paper-content")
+        has_system = task.name == "subgoal"
         assert [one.role for one in messages] == (["system", "user"] if has_system else ["user"])
         text = "\n".join(one.text for one in messages)
         assert not {"{task}", "{domain}", "%%"} & {*text.split()}
@@ -164,7 +168,7 @@ def test_our_prompts_contain_only_the_task_of_the_original(form: PromptForm) -> 
             own = theirs[theirs.rindex(start) :].partition(end)[0].strip()
             assert own in messages[-1].text
     with pytest.raises(InputError, match="lacks"):
-        own_prompt(EAI_TASKS["transition"], form, "another text")
+        own_prompt(EAI_TASKS["transition"], "another text")
 
 
 def test_missing_prompts_are_named(tmp_path: Path) -> None:
@@ -177,7 +181,7 @@ def test_missing_prompts_are_named(tmp_path: Path) -> None:
 def test_the_goal_prompt_has_the_facts_of_its_task_and_the_papers_parts() -> None:
     facts = {name: f"the {name} of this task" for name in GOAL_PARTS}
     original = "\n".join(part for name, (start, end) in GOAL_PARTS.items() for part in (start, facts[name], end))
-    text = own_prompt(EAI_TASKS["goal"], "paper-content", original)
+    text = own_prompt(EAI_TASKS["goal"], original)
     assert all(text.count(fact) == 1 for fact in facts.values())
     assert "{" + "goal}" not in text
     heads = [line.lstrip("# ") for line in text.splitlines() if line.startswith("#")]
@@ -189,7 +193,7 @@ def test_the_goal_prompt_has_the_facts_of_its_task_and_the_papers_parts() -> Non
     [("goal", '{"node', 1), ("action-sequencing", '{\n"WALK', 1), ("subgoal", '{"necessity_to_use_action": "', 2)],
 )
 def test_examples_in_the_papers_content_satisfy_the_schema(task: TaskName, start: str, examples: int) -> None:
-    text = own_prompt(EAI_TASKS[task], "paper-content", _original_of(task))
+    text = own_prompt(EAI_TASKS[task], _original_of(task))
     found = [f"{start}{part}" for part in text.split(start)[1:]]
     ends = [JSONDecoder(object_pairs_hook=list).raw_decode(one)[1] for one in found]
     assert len(found) == examples
@@ -205,7 +209,7 @@ def _original_of(task: TaskName) -> str:
 
 
 def test_pddl_examples_in_the_papers_content_are_readable() -> None:
-    text = own_prompt(EAI_TASKS["transition"], "paper-content", _original_of("transition"))
+    text = own_prompt(EAI_TASKS["transition"], _original_of("transition"))
     example = re.sub(r";.*", "", text.partition("Put together:")[2].partition("# Hints")[0])
     written = [f"(:action{part}".rpartition(")")[0] + ")" for part in example.split("(:action")[1:]]
     found = parse_actions(json.dumps({"output": " ".join(written)}))
@@ -214,34 +218,12 @@ def test_pddl_examples_in_the_papers_content_are_readable() -> None:
     assert all(action_form(action) is not None for action in found.values())
 
 
-def test_recordings_of_the_short_prompts_stay_readable(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A cassette has the hashes of its prompts, so these texts must never change."""
-    assert own_prompts_version(["eai", "structured"]) == own_prompts_version(["structured"]) == "44173ea91090"
-    assert own_prompts_version(["eai"]) == "", "none of its prompts is ours"
-    assert own_prompts_version(["eai", "paper-content"]) != "44173ea91090"
-    asked = ["--prompt", "eai,structured", "--limit", "1"]
-    with ScriptedModel(ErringModel()) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        monkeypatch.setenv("OPENAI_API_KEY", "a-key")
-        _, live = run_command(["--model", "openai/scripted", "--record", "tape.jsonl", *asked], capsys)
-    code, again = run_command(["--replies", "tape.jsonl", *asked], capsys)
-    assert (code, again["provenance"]["prompt_version"]) == (0, "44173ea91090")
-    (table,), (kept,) = again["tables"], live["tables"]
-    assert [row["cells"] for row in table["rows"]] == [row["cells"] for row in kept["rows"]]
-    assert [(row["kind"], row["note"]) for row in table["rows"][1::2]] == [("paper", ""), ("ours", "our short prompt")]
-    code, other = run_command(["--replies", "tape.jsonl", "--prompt", "paper-content", "--limit", "1"], capsys)
-    assert code == 2, "replies to other prompts are not its replies"
-    assert {row["failed"] for row in other["tables"][0]["rows"]} == {1}
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         ([], "--model"),
-        (["--model", "m", "--method", "guess"], "guess"),
-        (["--model", "m", "--prompt", "rude"], "rude"),
+        (["--model", "m", "--method", "ssc-early"], "ssc-early"),
+        (["--model", "m", "--prompt", "structured"], "structured"),
         (["--model", "m", "--task", "cook"], "cook"),
         (["--model", "m", "--task", "subgoal", "--samples", "5,none"], "'none' samples"),
         (["--model", "m", "--task", "subgoal", "--samples", "0"], "give 1 or more"),

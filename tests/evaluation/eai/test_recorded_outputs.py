@@ -9,7 +9,6 @@ import pytest
 
 from scenecypher.evaluation.eai.scoring import model_figures
 from scenecypher.evaluation.eai.task_table import EAI_TASKS, TaskName, value_of
-from scenecypher.evaluation.eai.transition import TransitionScorer
 from scenecypher.evaluation.result import Cell
 from scenecypher.evaluation.ssc.prompts import fetch_recordings
 from scenecypher.settings import Settings
@@ -32,7 +31,7 @@ OTHER_OUTPUTS: Final[Mapping[TaskName, frozenset[str]]] = {
 @pytest.mark.parametrize("task", EAI_TASKS)
 def test_a_sample_keeps_all_its_figures(task: TaskName) -> None:
     """Scoring that changes a count, a denominator or an interval of the recorded outputs."""
-    said, scorer = SAID[task][MODEL], EAI_TASKS[task].make_scorer()
+    said, scorer = SAID[task][MODEL], EAI_TASKS[task].scorer
     kept = {
         key: Cell.model_validate(cell)
         for table in kept_tables()[f"eai {task}"]
@@ -57,7 +56,7 @@ def test_published_figures_are_read() -> None:
 def test_every_model_has_the_published_figures(task: TaskName, model: str) -> None:
     """Scoring that differs from the Embodied Agent Interface's own; it needs the 27 MB of recordings."""
     said = recorded_outputs(fetch_recordings(Settings().home, tell=lambda _: None), task, model)
-    scorer = TransitionScorer(plans=False) if task == "transition" else EAI_TASKS[task].make_scorer()
+    scorer = EAI_TASKS[task].scorer
     figures = scorer.figures([scorer.score(one, said.get(one)) for one in scorer.task_ids()])
     published = published_figures(model, task)
     for name, key in PUBLISHED_AS[task].items() if model not in OTHER_OUTPUTS[task] else ():

@@ -1,4 +1,4 @@
-"""Transition modelling: parsing, matching clause by clause, and planning; all cases are counted by hand."""
+"""Transition modelling: parsing, and matching clause by clause; all cases are counted by hand."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from scenecypher.evaluation.eai import transition
 from scenecypher.evaluation.eai.pddl import (
     PddlAction,
-    expression_text,
     match_predicates,
     matching_brackets,
     parse_actions,
@@ -16,16 +16,7 @@ from scenecypher.evaluation.eai.pddl import (
 )
 from scenecypher.evaluation.eai.scoring import interrupted_judgement
 from scenecypher.evaluation.eai.task_table import value_of
-from scenecypher.evaluation.eai.transition import (
-    TransitionScorer,
-    asked_actions,
-    complete_domain,
-    gold_actions,
-    has_plan,
-    judge_actions,
-    problem,
-    transition_task_ids,
-)
+from scenecypher.evaluation.eai.transition import asked_actions, gold_actions, judge_actions
 from tests.evaluation.eai.recorded import RECORDED
 
 TASK = "27_2"
@@ -35,10 +26,6 @@ ACTION = "(:action grab :parameters (?char - character ?obj - object) :precondit
 @pytest.fixture(autouse=True)
 def collect_streams() -> None:
     """Replace the collection after each test, since nothing here runs Inspect."""
-
-
-def has_a_plan(predicted: dict[str, PddlAction]) -> bool:
-    return has_plan(*complete_domain(predicted, problem(TASK)))
 
 
 def names(predicted: str, gold: str) -> tuple[set[str], set[str], set[str]]:
@@ -78,10 +65,10 @@ def test_unreadable_text_has_no_predicates(text: str) -> None:
     assert match_predicates(text, "(and (a ?x))") is None
 
 
-def test_every_gold_expression_is_read_and_written_and_agrees_with_itself() -> None:
+def test_every_gold_expression_is_read_and_agrees_with_itself() -> None:
     for action in gold_actions().values():
         for text in (action.precondition, action.effect):
-            assert parse_expression(expression_text(parse_expression(text))) == parse_expression(text)
+            assert parse_expression(text)
             assert names(text, text)[1:] == (set(), set())
 
 
@@ -117,49 +104,16 @@ def test_missing_invented_and_unreadable_actions_count_in_strict_figures_only() 
     found = judge_actions(TASK, {**less, "fly": odd, asked[1]: PddlAction(asked[1], "()", "(and", "()")})
     assert sum(row[2] for row in found["strict"].values()) > sum(row[2] for row in found["counts"].values())
     assert found["strict"]["spatial_relations"][1] == 1
-    scorer = TransitionScorer()
-    lost = interrupted_judgement(scorer, TASK)
-    figures = scorer.figures([{**perfect, "plan": None}, lost])
-    assert (figures["f1"].value, figures["planner"].n, lost["plan"]) == (100, 0, False)
+    figures = transition.figures([perfect, interrupted_judgement(transition, TASK)])
+    assert figures["f1"].value == 100
     assert figures["strict_f1"].value == pytest.approx(200 / 3), "half is missed"
 
 
-def test_gold_actions_have_a_plan_and_broken_ones_do_not() -> None:
-    asked = has_plan.cache_info().misses
-    assert has_a_plan({})
-    assert has_a_plan({})
-    assert has_plan.cache_info().misses == asked + 1
-    never = PddlAction("switch_on", "(?char - character ?obj - object)", "(and (on ?obj))", "(on ?obj)")
-    assert not has_a_plan({"switch_on": never})
-
-
-def test_unbound_variables_are_left_out_as_in_the_original() -> None:
-    effect = "(and (switched ?obj) (not (on ?it)) (forall (?it - object) (not (off ?it))))".replace("switched", "on")
-    action = PddlAction("switch_on", "(?char - character ?obj - object)", "()", effect)
-    domain, wanted = complete_domain({"switch_on": action}, problem(TASK))
-    assert "(:constants character - character" in " ".join(domain.split())
-    assert "(:objects)" in wanted
-    assert ":effect (and (on ?obj) (and ) (forall (?it - object) (not (off ?it))))" in domain
-
-
-def test_actions_may_name_the_problems_objects_as_in_the_original() -> None:
-    walk = gold_actions()["walk_towards"]
-    here = PddlAction(walk.name, walk.parameters, "(inside ?char bathroom)", walk.effect)
-    assert has_a_plan({walk.name: here})
-    assert not has_a_plan({walk.name: PddlAction(walk.name, walk.parameters, "(inside ?char moon)", walk.effect)})
-
-
-def test_an_invalid_or_slow_domain_has_no_plan() -> None:
-    assert not has_plan("(define (domain", problem(TASK), timeout_s=5)
-    assert not has_plan(*complete_domain({}, problem(TASK)), timeout_s=0.01)
-
-
-def test_recorded_outputs_are_scored_and_a_sample_is_planned() -> None:
-    scorer = TransitionScorer(plans=False)
+def test_recorded_outputs_are_scored() -> None:
     ids = RECORDED["transition"]["gpt-4o-2024-05-13"]
-    judged = [scorer.score(task_id, output) for task_id, output in ids.items()]
-    assert all(one["parsed"] and one["plan"] is None for one in judged)
-    figures = {name: value_of(one) for name, one in scorer.figures(judged).items()}
+    judged = [transition.score(task_id, output) for task_id, output in ids.items()]
+    assert all(one["parsed"] for one in judged)
+    figures = {name: value_of(one) for name, one in transition.figures(judged).items()}
     assert figures["f1"] == pytest.approx(figures["strict_f1"])
     assert 0 < figures["f1"] < 100
-    assert len(transition_task_ids()) == 296
+    assert len(transition.task_ids()) == 296

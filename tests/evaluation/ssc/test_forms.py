@@ -103,12 +103,16 @@ def test_invalid_sequences_have_no_form(text: str) -> None:
     assert sequence_form(text) is None
 
 
-def test_our_prompt_offers_only_words_that_schema_and_scorer_accept() -> None:
-    text = (files("scenecypher.evaluation") / "data/ssc/action-sequencing.md").read_text(encoding="utf-8")
-    offered = {*re.findall(r"\b[A-Z]{3,}(?:_[A-Z]+)?\b", re.sub(r"\[[A-Z_ a-z]+\]", "", text.partition("Rules:")[0]))}
-    assert {"WALK", "PUTBACK", "SLEEP"} < offered - {"RECIPIENT"} <= ACTIONS.keys()
-    for word in ("PLUGIN", "PLUGOUT", "RELEASE", "PLUGGED_IN"):
-        assert word not in text
+def test_our_prompt_offers_words_of_schema_and_scorer_and_three_that_the_paper_offers_too() -> None:
+    file = files("scenecypher.evaluation") / "data/ssc/paper-content/action-sequencing.md"
+    text = file.read_text(encoding="utf-8").partition("# The actions")[2]
+    offered = {word: int(count) for word, count in re.findall(r"^([A-Z]+): \((\d),", text, re.MULTILINE)}
+    assert {word: count for word, count in offered.items() if word not in ACTIONS} == {
+        "PLUGIN": 1,
+        "PLUGOUT": 1,
+        "RELEASE": 1,
+    }
+    assert all(ACTIONS[word][1] == count for word, count in offered.items() if word in ACTIONS)
 
 
 def test_order_matters_between_lines_of_subgoals_and_not_within() -> None:

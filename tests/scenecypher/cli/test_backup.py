@@ -20,8 +20,8 @@ from tests.scenecypher.cli.conftest import RunCommand
 
 pytest.importorskip("unified_planning", reason="needs `pip install 'scenecypher[pddl]'`")
 
-KEPT = Path(__file__).resolve().parents[2] / "data" / "archive"
-"""An archive of each form that there was."""
+KEPT = Path(__file__).resolve().parents[2] / "data" / "archive" / f"form-{FORM}.archive"
+"""An archive that version 0.2.0 wrote."""
 
 
 @pytest.fixture(scope="module")
@@ -86,10 +86,9 @@ def test_a_second_restore_is_refused_and_changes_nothing(
     assert store.find(name) == before
 
 
-@pytest.mark.parametrize("form", range(1, FORM + 1))
-def test_archives_of_every_form_are_restored_for_good(command: RunCommand, store: SceneStore, form: int) -> None:
+def test_an_archive_of_an_earlier_version_is_restored_for_good(command: RunCommand, store: SceneStore) -> None:
     prefix = f"test/{uuid4().hex[:8]}/"
-    done = command("db", "restore", str(KEPT / f"form-{form}.archive"), "--prefix", prefix, "--json")
+    done = command("db", "restore", str(KEPT), "--prefix", prefix, "--json")
     name = prefix + story.NAME
     assert (done.code, done.json["scenes"]) == (0, [f"{name}@belief", name])
     info = store.find(name)
