@@ -7,6 +7,7 @@ as its fork does. A killed program's fork is killed. How a command starts by its
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -86,6 +87,8 @@ def serve(path: str) -> None:
     """Serve clients at a socket, one fork each, until this process is killed."""
     import_all()
     _command()  # made once, it is in every fork
+    gc.collect()
+    gc.freeze()  # a fork that searched all this for garbage would copy it, too
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)

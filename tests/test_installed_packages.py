@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
@@ -12,6 +13,8 @@ from uuid import uuid4
 import pytest
 
 from scenecypher.cli.app import run_command_line
+from scenecypher.errors import InputError
+from scenecypher.planner.vocabularies.vocabulary import operators_of
 from tests.evaluation.conftest import IGNORED, collect_streams
 from tests.test_packaging import built, run
 
@@ -19,18 +22,6 @@ __all__ = ["collect_streams"]
 
 pytestmark = [pytest.mark.filterwarnings(warning) for warning in IGNORED]
 
-PROJECT: Final = """\
-[build-system]
-requires = ["hatchling"]
-build-backend = "hatchling.build"
-
-[project]
-name = "orchard-actions"
-version = "1.0"
-
-[project.entry-points."scenecypher.vocabularies"]
-orchard = "orchard_actions:VOCABULARY"
-"""
 VOCABULARY: Final = '''\
 """What a robot can do among trees."""
 
@@ -69,26 +60,12 @@ ORCHARD: Final = {
 }
 
 
-TOYS: Final = """\
-[build-system]
-requires = ["hatchling"]
-build-backend = "hatchling.build"
-
-[project]
-name = "toy-robots"
-version = "1.0"
-
-[project.entry-points."scenecypher.methods"]
-polite = "toy_robots:POLITE"
-broken = "toy_robots:NOTHING"
-
-[project.entry-points."scenecypher.importers"]
-rooms = "toy_robots:ROOMS"
-
-[project.entry-points."scenecypher.experiments"]
-greetings = "toy_robots:GREETINGS"
-sulking = "toy_robots:NOTHING"
-"""
+TOYS: Final = {
+    "methods": {"polite": "POLITE", "broken": "NOTHING"},
+    "importers": {"rooms": "ROOMS"},
+    "experiments": {"greetings": "GREETINGS", "sulking": "NOTHING"},
+}
+"""What the package of toys brings: of each kind the names, and where they are."""
 TOY_ROBOTS: Final = '''\
 """A method that greets the cup, a format of lines such as `cup in kitchen`, and an experiment."""
 
@@ -204,11 +181,21 @@ def result(log):
 '''
 
 
-def installed(folder: Path, package: str, project: str, **modules: str) -> Path:
-    """Build a wheel of a project with one package, and return the folder of packages into which it is installed."""
+def project_text(package: str, brought: Mapping[str, Mapping[str, str]]) -> str:
+    """Return a `pyproject.toml` of a package and its entry points."""
+    lines = ["[build-system]", 'requires = ["hatchling"]', 'build-backend = "hatchling.build"']
+    lines += ["[project]", f'name = "{package.replace("_", "-")}"', 'version = "1.0"']
+    for kind, places in brought.items():
+        lines += [f'[project.entry-points."scenecypher.{kind}"]']
+        lines += [f'{name} = "{package}:{place}"' for name, place in places.items()]
+    return "\n".join(lines)
+
+
+def installed(folder: Path, package: str, brought: Mapping[str, Mapping[str, str]], **modules: str) -> Path:
+    """Build a wheel of one package, and return the folder of packages into which it is installed."""
     source = folder / "project"
     (source / package).mkdir(parents=True)
-    (source / "pyproject.toml").write_text(project, encoding="utf-8")
+    (source / "pyproject.toml").write_text(project_text(package, brought), encoding="utf-8")
     for name, text in modules.items():
         (source / package / f"{name}.py").write_text(text, encoding="utf-8")
     wheel, site = built("wheel", source=source, folder=folder / "dist"), folder / "site"
@@ -224,6 +211,10 @@ def toys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return installed(folder, "toy_robots", TOYS, __init__=TOY_ROBOTS, greetings=TOY_EXPERIMENT)
 
 
+SCENECYPHER: Final = (sys.executable, "-m", "scenecypher")
+FORKED: Final = "import sys; sys.path.insert(0, sys.argv.pop(1)); from scenecypher.cli import main; main()"
+
+
 def use(site: Path, user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Set the environment of a user who has the packages of `site`."""
     for key, value in user_env.items():
@@ -232,52 +223,50 @@ def use(site: Path, user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_built_and_installed_package_brings_its_actions(
-    user_env: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    user_env: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forks: Path
 ) -> None:
     name = f"orchard-{uuid4().hex[:8]}"
     (tmp_path / f"{name}.json").write_text(json.dumps(ORCHARD), encoding="utf-8")
-    use(installed(tmp_path, "orchard_actions", PROJECT, __init__=VOCABULARY), user_env, monkeypatch)
-    scenecypher = (sys.executable, "-m", "scenecypher")
-    scene = f"networkx/{name}"
-    run(*scenecypher, "import", "networkx", f"{name}.json", "--vocabulary", "orchard", cwd=tmp_path)
+    site = installed(tmp_path, "orchard_actions", {"vocabularies": {"orchard": "VOCABULARY"}}, __init__=VOCABULARY)
+    use(site, user_env, monkeypatch)
+    forked, scene = (str(forks / "python"), "-c", FORKED, str(site)), f"networkx/{name}"
+    run(*SCENECYPHER, "import", "networkx", f"{name}.json", "--vocabulary", "orchard", cwd=tmp_path)
     try:
-        assert run(*scenecypher, "act", scene, "--list", cwd=tmp_path) == "water(x): water a tree (x: a tree)\n"
-        assert "done" in run(*scenecypher, "act", scene, "water(apple_tree)", cwd=tmp_path)
-        rows = run(*scenecypher, "query", scene, "MATCH (t:Asset) RETURN t.states", "--json", cwd=tmp_path)
+        assert run(*forked, "act", scene, "--list", cwd=tmp_path) == "water(x): water a tree (x: a tree)\n"
+        assert "done" in run(*forked, "act", scene, "water(apple_tree)", cwd=tmp_path)
+        rows = run(*forked, "query", scene, "MATCH (t:Asset) RETURN t.states", "--json", cwd=tmp_path)
         assert json.loads(rows)["rows"] == [[["wet"]]]
-        monkeypatch.delenv("PYTHONPATH")
-        code = "from scenecypher.planner.vocabularies.vocabulary import operators_of; operators_of('orchard')"
-        with pytest.raises(AssertionError, match="no vocabulary is called 'orchard'"):
-            run(sys.executable, "-c", code, cwd=tmp_path)
+        with pytest.raises(InputError, match="no vocabulary is called 'orchard'"):
+            operators_of("orchard")
     finally:
-        run(*scenecypher, "scenes", "delete", scene, "--yes", cwd=tmp_path)
+        run(*forked, "scenes", "delete", scene, "--yes", cwd=tmp_path)
 
 
 def test_an_installed_package_brings_a_method_and_a_format(
-    toys: Path, user_env: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    toys: Path, user_env: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, forks: Path
 ) -> None:
     name = f"toys-{uuid4().hex[:8]}"
     (tmp_path / f"{name}.rooms").write_text("cup in kitchen\n", encoding="utf-8")
     (tmp_path / "odd.rooms").write_text("cup in kitchen\nnothing\n", encoding="utf-8")
     use(toys, user_env, monkeypatch)
-    scenecypher, scene = (sys.executable, "-m", "scenecypher"), f"rooms/{name}"
-    assert f"{scene}: created, 3 nodes" in run(*scenecypher, "import", f"{name}.rooms", cwd=tmp_path)
+    forked, scene = (str(forks / "python"), "-c", FORKED, str(toys)), f"rooms/{name}"
+    assert f"{scene}: created, 3 nodes" in run(*SCENECYPHER, "import", f"{name}.rooms", cwd=tmp_path)
     try:
         with pytest.raises(AssertionError, match=r"odd\.rooms: line 2: 'nothing' is not THING in ROOM"):
-            run(*scenecypher, "import", "odd.rooms", cwd=tmp_path)
-        assert "polite: greets the cup" in run(*scenecypher, "methods", "polite", cwd=tmp_path)
-        played = run(*scenecypher, "plan", scene, "greet the cup", "--method", "polite", cwd=tmp_path)
+            run(*forked, "import", "odd.rooms", cwd=tmp_path)
+        assert "polite: greets the cup" in run(*forked, "methods", "polite", cwd=tmp_path)
+        played = run(*forked, "plan", scene, "greet the cup", "--method", "polite", cwd=tmp_path)
         assert "go_to(cup)" in played
         assert "it was greeted well" in played
         curt = ("plan", scene, "greet the cup", "--method", "polite", "--ablation")
-        assert "it was greeted" not in run(*scenecypher, *curt, "curt", cwd=tmp_path)
+        assert "it was greeted" not in run(*forked, *curt, "curt", cwd=tmp_path)
         with pytest.raises(AssertionError, match="; it has curt"):
-            run(*scenecypher, *curt, "curd", cwd=tmp_path)
+            run(*forked, *curt, "curd", cwd=tmp_path)
         told = "the method 'broken' can't be read from toy_robots:NOTHING: .*; mend that package"
         with pytest.raises(AssertionError, match=told):
-            run(*scenecypher, "plan", scene, "greet the cup", "--method", "broken", cwd=tmp_path)
+            run(*forked, "plan", scene, "greet the cup", "--method", "broken", cwd=tmp_path)
     finally:
-        run(*scenecypher, "scenes", "delete", scene, "--yes", cwd=tmp_path)
+        run(*forked, "scenes", "delete", scene, "--yes", cwd=tmp_path)
 
 
 def test_an_installed_package_brings_an_experiment(

@@ -19,6 +19,7 @@ from scenecypher.db.store.connection import Address
 from scenecypher.db.store.scene_store import SceneStore
 from tests.local_model import tiny_model, why_none
 from tests.planner.actions.grasif_worlds import home
+from tests.scenes import delete_scenes
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -48,9 +49,7 @@ def scene(served: str, store: SceneStore, address: Address, monkeypatch: pytest.
     name = f"tiny-{uuid4().hex}"
     store.put(ImportedScene(name, HOME, "grasif"))
     yield name
-    for found in store.scenes():
-        if found.name.startswith(name):
-            store.delete(found.name)
+    delete_scenes(store, name)
 
 
 def test_a_question_is_asked_and_the_scene_is_as_it_was(

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 from urllib.request import urlopen
@@ -50,9 +51,10 @@ class Entered:
 
 
 @contextmanager
-def served(env: Mapping[str, str], *options: str) -> Iterator[Served]:
-    """Run `scenecypher ui` for the block."""
-    command = [sys.executable, "-m", "scenecypher", "ui", *options]
+def served(env: Mapping[str, str], *options: str, forks: Path | None = None) -> Iterator[Served]:
+    """Run `scenecypher ui` for the block, as a program of `forks` if they are given."""
+    program = [sys.executable, "-m", "scenecypher"] if forks is None else [str(forks / "scenecypher")]
+    command = [*program, "ui", *options]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout

@@ -15,7 +15,7 @@ from scenecypher.db.graph.delta import AddRelation, ChangeList, Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store import publish
-from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.catalog import SceneInfo, lookup_scene
 from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
@@ -49,9 +49,8 @@ def scene_name(store: SceneStore) -> Iterator[str]:
     """Yield a scene name; drop its scene at the end."""
     chosen = f"test/goal-{uuid4().hex[:10]}"
     yield chosen
-    for info in store.scenes():
-        if info.name == chosen:
-            publish.delete_generation(store.database, info.key)
+    if info := lookup_scene(store.database, chosen):
+        publish.delete_generation(store.database, info.key)
 
 
 def put(store: SceneStore, name: str, graph: SceneGraph) -> SceneInfo:

@@ -58,7 +58,7 @@ def put_home(store: SceneStore) -> SceneInfo:
     return store.find(name)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def scene(store: SceneStore) -> SceneInfo:
     """Store a home that no test changes."""
     return put_home(store)

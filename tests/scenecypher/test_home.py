@@ -196,12 +196,6 @@ def test_the_model_of_the_connection_is_used_and_a_missing_one_is_told(
         assert other.home(home.name).ask(WHERE).outcome == "answered"
 
 
-def test_a_plan_without_a_model_leaves_no_belief_behind(db: sc.SceneDatabase, home: sc.Home) -> None:
-    with pytest.raises(sc.ModelUnavailable, match="OPENAI_API_KEY"):
-        home.plan("Take the cup.", belief=True)
-    assert [it.name for it in db.scenes() if it.name.startswith(f"{home.name}@")] == []
-
-
 def test_a_home_of_a_closed_connection_says_so(db: sc.SceneDatabase, home: sc.Home) -> None:
     with sc.connect(db.settings, tell=lambda _: None) as other:
         closed = other.home(home.name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 import pytest
@@ -51,12 +53,16 @@ numbers = st.integers(0, 30).map(literal)
 fresh = st.sampled_from(["x", "y", "z"])
 
 
-def named(names: list[str], letter: str) -> list[Code]:
+def named(names: Sequence[str], letter: str) -> list[Code]:
     return [name(one) for one in names if one.startswith(letter)]
 
 
-def text_codes(names: list[str]) -> st.SearchStrategy[Code]:
-    """Return texts; the first letter of a name tells what it is: `t` a text, `l` a list, `k` a number, `n` a node."""
+@cache
+def text_codes(names: tuple[str, ...]) -> st.SearchStrategy[Code]:
+    """Return texts; the first letter of a name tells what it is: `t` a text, `l` a list, `k` a number, `n` a node.
+
+    Cached, since to make and check a strategy takes longer than to draw from it.
+    """
     nodes = [property_of(code.text, key) for code in named(names, "n") for key in ("name", "class")]
     known = [*named(names, "t"), *nodes]
     base = st.one_of(texts, st.sampled_from(known)) if known else texts
@@ -68,7 +74,8 @@ def text_codes(names: list[str]) -> st.SearchStrategy[Code]:
     return st.recursive(base, grown, max_leaves=4)
 
 
-def list_codes(names: list[str]) -> st.SearchStrategy[Code]:
+@cache
+def list_codes(names: tuple[str, ...]) -> st.SearchStrategy[Code]:
     nodes = [code.text for code in named(names, "n")]
     known = [*named(names, "l"), *(property_of(node, "states") for node in nodes)]
     plain = st.one_of(st.lists(st.one_of(numbers, texts), max_size=4).map(items), text_codes(names).map(split))
@@ -100,7 +107,8 @@ def ends_codes(nodes: list[str], body: st.SearchStrategy[Code], form: str) -> st
     return st.builds(ends_of, st.sampled_from(nodes), TYPES, st.integers(1, 2), body, st.just(form))
 
 
-def conditions(names: list[str]) -> st.SearchStrategy[Code]:
+@cache
+def conditions(names: tuple[str, ...]) -> st.SearchStrategy[Code]:
     nodes = [code.text for code in named(names, "n")]
     simple = [
         st.builds(contains, text_codes(names), text_codes(names)),
@@ -121,22 +129,24 @@ def queries(draw: st.DrawFn) -> Run:
             st.sampled_from(["match", "unwind", "define", "define", *["follow", "call", "collect"] * bool(nodes)])
         )
         if kind == "match":
-            where = draw(st.none() | conditions([*run.names, f"n{key}"]))
+            where = draw(st.none() | conditions((*run.names, f"n{key}")))
             run.match(f"n{key}", draw(KINDS), where)
         elif kind == "follow":
-            where = draw(st.none() | conditions([*run.names, f"n{key}"]))
+            where = draw(st.none() | conditions((*run.names, f"n{key}")))
             run.follow(draw(st.sampled_from(nodes)), f"n{key}", draw(TYPES), draw(st.integers(1, 3)), where)
         elif kind == "call":
             run.call(draw(st.sampled_from(nodes)), draw(TYPES), f"k{key}")
         elif kind == "unwind":
-            run.unwind(draw(list_codes(run.names)), f"v{key}")
+            run.unwind(draw(list_codes((*run.names,))), f"v{key}")
         elif kind == "collect":
             keys = draw(st.lists(st.sampled_from(run.names), unique=True, max_size=2))
-            code = draw(st.one_of(text_codes(run.names), list_codes(run.names), st.sampled_from(nodes).map(name)))
+            code = draw(
+                st.one_of(text_codes((*run.names,)), list_codes((*run.names,)), st.sampled_from(nodes).map(name))
+            )
             run.collect(keys, code, f"l{key}", f"k{key}", distinct=draw(st.booleans()))
         else:
             letter = draw(st.sampled_from("lt"))
-            code = draw((list_codes if letter == "l" else text_codes)(run.names))
+            code = draw((list_codes if letter == "l" else text_codes)((*run.names,)))
             limit = draw(st.none() | st.integers(1, 20))
             run.define(draw(st.sampled_from([f"{letter}{key}", *run.of_kind(letter)])), code, limit=limit)
         if len(run.rows) > MAX_ROWS or max(map(row_bytes, run.rows), default=0) > MAX_BYTES:

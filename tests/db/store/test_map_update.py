@@ -18,6 +18,7 @@ from scenecypher.db.store import map_update
 from scenecypher.db.store.map_update import MapUpdater, bring_in
 from scenecypher.db.store.scene_store import SceneStore
 from tests.sampling import FULL
+from tests.scenes import delete_scenes
 from tests.strategies import KEYS, TYPES, scene_graphs
 
 ROOMS = (Node("R(0)", "Place", "R(0)", "room"), Node("R(1)", "Place", "R(1)", "room"))
@@ -35,8 +36,7 @@ def a_map(*cups: Node, room: str = "R(0)") -> SceneGraph:
 def name(store: SceneStore) -> Iterator[str]:
     name = f"test/map-{uuid4().hex[:10]}"
     yield name
-    if name in {info.name for info in store.scenes()}:
-        store.delete(name)
+    delete_scenes(store, name)
 
 
 def scene(name: str, graph: SceneGraph) -> ImportedScene:

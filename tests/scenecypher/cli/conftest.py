@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
@@ -14,6 +15,8 @@ from scenecypher.cli.app import run_command_line
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.babyai import level_instance
 from scenecypher.importers.homes import small_home
+from tests.scenes import delete_scenes
+from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class CommandResult:
 
 
 RunCommand = Callable[..., CommandResult]
+Serve = Callable[[Script], ScriptedModel]
 
 
 @pytest.fixture
@@ -48,14 +52,27 @@ def command(
 
 
 @pytest.fixture
+def model(user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
+    """Yield a function that starts a scripted server and makes it the user's model."""
+    with ExitStack() as stack:
+
+        def start(script: Script) -> ScriptedModel:
+            server = stack.enter_context(ScriptedModel(script))
+            for name, value in (("OPENAI_BASE_URL", server.base_url), ("SCENECYPHER_MODEL", MODEL_NAME)):
+                monkeypatch.setenv(name, value)
+                user_env[name] = value
+            return server
+
+        yield start
+
+
+@pytest.fixture
 def home(store: SceneStore) -> Iterator[str]:
     """Yield the name of a small home that only this test uses."""
     name = f"test/home-{uuid4().hex[:10]}"
     store.put(replace(small_home(), name=name))
     yield name
-    for info in store.scenes():
-        if info.name.startswith(name):
-            store.delete(info.name)
+    delete_scenes(store, name)
 
 
 @pytest.fixture

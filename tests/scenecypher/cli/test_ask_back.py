@@ -10,23 +10,19 @@ import pytest
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.scene_store import SceneStore
 from tests.planner.methods.test_asking_back import FOUR, INTO_THE_BOX
-from tests.scenecypher.cli.conftest import RunCommand
+from tests.scenecypher.cli.conftest import RunCommand, Serve
 from tests.scenecypher.cli.test_rules import Terminal
-from tests.scripted_model import MODEL_NAME, ScriptedModel
 
 SAID = "Put the cup into the box."
 
 
 @pytest.fixture
-def four(store: SceneStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def four(store: SceneStore, model: Serve) -> Iterator[str]:
     """Yield the name of a home with four cups; a scripted model states the goal."""
     name = f"test/four-{uuid4().hex[:8]}"
     store.put(ImportedScene(name, FOUR, "grasif"))
-    with ScriptedModel(lambda _: INTO_THE_BOX) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        monkeypatch.setenv("OPENAI_API_KEY", "scripted")
-        monkeypatch.setenv("SCENECYPHER_MODEL", MODEL_NAME)
-        yield name
+    model(lambda _: INTO_THE_BOX)
+    yield name
     store.delete(name)
 
 

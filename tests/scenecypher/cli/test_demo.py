@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
@@ -59,11 +60,11 @@ def test_the_cup_ends_in_one_room_and_the_suggested_question_has_an_answer(
     store.delete(demo.SCENE)
 
 
-def test_the_page_opens_on_the_home_that_is_named(store: SceneStore, user_env: dict[str, str]) -> None:
+def test_the_page_opens_on_the_home_that_is_named(store: SceneStore, user_env: dict[str, str], forks: Path) -> None:
     name = put(store, HOME).name
-    with served(user_env, name) as page, urlopen(page.address) as answer:  # noqa: S310 - an address of this machine
+    with served(user_env, name, forks=forks) as page, urlopen(page.address) as answer:  # noqa: S310 - an address of this machine
         assert answer.headers["refresh"] == f"0; url=/home?{urlencode({'scene': name})}"
-    with pytest.raises(AssertionError, match="no scene named 'nowhere'"), served(user_env, "nowhere"):
+    with pytest.raises(AssertionError, match="no scene named 'nowhere'"), served(user_env, "nowhere", forks=forks):
         pass
 
 

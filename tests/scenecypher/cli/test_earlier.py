@@ -15,9 +15,9 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.homes import small_home
 from scenecypher.planner.worlds.belief import find_or_create_belief
 from scenecypher.planner.worlds.belief_simulator import simulator_of
-from tests.scenecypher.cli.conftest import RunCommand
+from tests.scenecypher.cli.conftest import RunCommand, Serve
 from tests.scenecypher.test_home import db
-from tests.scripted_model import MODEL_NAME, ScriptedModel
+from tests.scenes import delete_scenes
 
 __all__ = ["db"]
 
@@ -34,28 +34,19 @@ def walked(store: SceneStore) -> Iterator[str]:
         assert [*simulator.act(action)]
     assert store.find(name).version == 2
     yield name
-    for info in store.scenes():
-        if info.name.startswith(name):
-            store.delete(info.name)
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedModel]:
-    with ScriptedModel([WHERE]) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        monkeypatch.setenv("SCENECYPHER_MODEL", MODEL_NAME)
-        yield server
+    delete_scenes(store, name)
 
 
 def test_a_version_is_queried_asked_shown_and_exported(
-    command: RunCommand, walked: str, store: SceneStore, model: ScriptedModel, tmp_path: Path
+    command: RunCommand, walked: str, store: SceneStore, model: Serve, tmp_path: Path
 ) -> None:
     then, now = command("query", f"{walked}@0", WHERE, "--json").json, command("query", walked, WHERE, "--json").json
     assert (then["version"], now["version"]) == (0, 2)
     assert then["rows"] != now["rows"]
+    server = model([WHERE])
     asked = command("ask", f"{walked}@0", "Where is the agent?", "--rows", "--json")
     assert asked.json["rows"] == then["rows"], asked.err
-    assert "@0" not in json.dumps(model.requests), "a model is told no version"
+    assert "@0" not in json.dumps(server.requests), "a model is told no version"
     runs = command("runs", "list", walked, "--json").json
     assert (walked, 0) in [(run["scene"], run["version"]) for run in runs], "a question is a run of the home itself"
     assert command("scenes", "show", f"{walked}@1", "--json").json["version"] == 1
@@ -75,14 +66,6 @@ def test_a_time_is_as_good_as_a_version(command: RunCommand, walked: str, store:
     assert command("scenes", "diff", f"{walked}@1", f"{walked}@{at[0].isoformat()}").out == "no difference\n"
     early = command("query", f"{walked}@2001-01-01T10:15", WHERE)
     assert (early.code, "begins at" in early.err) == (2, True)
-
-
-def test_versions_are_compared(command: RunCommand, walked: str) -> None:
-    whole = command("scenes", "diff", f"{walked}@0", "--json").json
-    assert whole == command("scenes", "diff", walked, "--since", "0", "--json").json
-    assert whole == command("scenes", "diff", f"{walked}@0", f"{walked}@2", "--json").json
-    assert whole == command("scenes", "diff", f"{walked}@0", walked, "--json").json
-    assert command("scenes", "diff", walked).code == 2
 
 
 def test_a_fork_is_acted_in(command: RunCommand, walked: str, store: SceneStore) -> None:

@@ -18,9 +18,8 @@ from scenecypher.evaluation.result import SUFFIX, write_result
 from scenecypher.planner.sessions.resuming import trim_log
 from tests.evaluation.test_reporting import make_result
 from tests.planner.test_session import says
-from tests.scenecypher.cli.conftest import RunCommand
+from tests.scenecypher.cli.conftest import RunCommand, Serve
 from tests.scenecypher.cli.test_tasks import file as task_file  # noqa: F401 - a fixture
-from tests.scripted_model import MODEL_NAME, ScriptedModel
 from tests.small_disk import fill, small_disk
 
 GOOD = "a good earlier file"
@@ -51,12 +50,10 @@ def test_a_command_leaves_the_earlier_file(
 
 
 def test_the_page_of_a_run_leaves_the_earlier_file(
-    command: RunCommand, home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: RunCommand, home: str, tmp_path: Path, model: Serve
 ) -> None:
-    with ScriptedModel([says("done")]) as model:
-        monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
-        monkeypatch.setenv("SCENECYPHER_MODEL", MODEL_NAME)
-        command("plan", home, "rest")
+    model([says("done")])
+    command("plan", home, "rest")
     check(command, tmp_path, ("runs", "show", "--html", "{disk}/a"), ("a",))
 
 
@@ -83,13 +80,10 @@ def check(command: RunCommand, folder: Path, line: Sequence[str], names: Sequenc
         assert {(disk / name).read_text() for name in names} == {GOOD}
 
 
-def test_a_log_of_a_plan_has_whole_lines(
-    command: RunCommand, home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_of_a_plan_has_whole_lines(command: RunCommand, home: str, tmp_path: Path, model: Serve) -> None:
     """A log's error without the log's name, and half an event in it."""
-    with small_disk(tmp_path / "disk") as disk, ScriptedModel([says("done", reason="x" * 9_000)]) as model:
-        monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
-        monkeypatch.setenv("SCENECYPHER_MODEL", MODEL_NAME)
+    model([says("done", reason="x" * 9_000)])
+    with small_disk(tmp_path / "disk") as disk:
         fill(disk, left=4_096)
         ran = command("plan", home, "rest", "--log", str(disk / "log"))
         assert (ran.code, "No space left" in ran.err, f"{disk / 'log'}: can't be written" in ran.err) == (2, True, True)

@@ -12,6 +12,7 @@ import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
 from tests.scenecypher.cli.conftest import RunCommand
+from tests.scenes import delete_scenes
 
 HOME: dict[str, Any] = {
     "directed": True,
@@ -39,9 +40,7 @@ def file(tmp_path: Path, store: SceneStore) -> Iterator[Path]:
     path = tmp_path / f"flat-{uuid4().hex[:8]}.json"
     path.write_text(json.dumps(HOME), encoding="utf-8")
     yield path
-    for info in store.scenes():
-        if path.stem in info.name:
-            store.delete(info.name)
+    delete_scenes(store, path.stem)
 
 
 def test_a_home_of_ones_own_acts(command: RunCommand, file: Path) -> None:
@@ -117,21 +116,6 @@ def test_rules_that_a_scene_does_not_keep(command: RunCommand, home: str, store:
 
 def test_what_to_set_has_to_be_said(command: RunCommand, home: str) -> None:
     assert "say what to change" in command("scenes", "set", home).err
-
-
-@pytest.mark.parametrize(
-    ("goal", "code", "says"),
-    [
-        ("", 2, "the goal is empty"),
-        ("mug", 2, "'mug' is no goal; write parts such as"),
-        ("cup ON table", 1, "there is no 'cup' in this scene"),
-    ],
-)
-def test_goals_that_can_not_be_read(command: RunCommand, file: Path, goal: str, code: int, says: str) -> None:
-    command("import", "networkx", str(file), "--agent", "robot", "--in", "hall")
-    refused = command("plan", f"networkx/{file.stem}", "--goal", goal, "--method", "symbolic")
-    assert (refused.code, refused.out) == (code, "")
-    assert says in refused.err
 
 
 def test_a_home_is_seen_as_a_tree(command: RunCommand, file: Path, store: SceneStore) -> None:

@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-from pathlib import Path
-from typing import Any, Final
-from uuid import uuid4
+from typing import Final
 
 import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.behavior import activities, activity_scene
-from scenecypher.importers.grasif import to_document
 from tests.scenecypher.cli.conftest import RunCommand
 
 BEHAVIOR: Final = ("import", "grasif", "--subset", "behavior-1k")
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A good file, a bad one, and a good one in a folder below, with a random name in front."""
-    home = tmp_path / f"t{uuid4().hex[:8]}"
-    (home / "more").mkdir(parents=True)
-    good = home / "good.json"
-    good.write_text(json.dumps(document()), encoding="utf-8")
-    shutil.copy(good, home / "more" / "other.json")
-    bad = document()
-    bad["nodes"]["asset"][0]["room"] = "attic"
-    (home / "bad.json").write_text(json.dumps(bad), encoding="utf-8")
-    return home
-
-
-def document() -> dict[str, Any]:
-    (activity,) = activities("store_honey")
-    return to_document(activity_scene(activity))
 
 
 def test_a_dry_run_counts_rooms_and_nodes(command: RunCommand) -> None:
@@ -58,20 +34,6 @@ def test_one_activity_is_imported_and_then_unchanged(command: RunCommand, store:
     store.delete(name)
 
 
-def test_files_are_named_after_their_place_in_the_folder(command: RunCommand, folder: Path) -> None:
-    ran = command("import", "grasif", str(folder), "--dry-run", "--json")
-    assert ran.code == 2
-    assert [scene["name"] for scene in ran.json["scenes"]] == ["grasif/good", "grasif/more/other"]
-    (failed,) = ran.json["failed"]
-    assert failed["source"] == f"{folder}/bad.json"
-    assert failed["problems"][0]["place"] == "$.nodes.asset[0].room"
-
-
-def test_one_file_of_many(command: RunCommand, folder: Path) -> None:
-    ran = command("import", "grasif", str(folder), "--only", "other", "--dry-run", "--json")
-    assert [scene["name"] for scene in ran.json["scenes"]] == ["grasif/more/other"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -92,9 +54,3 @@ def test_what_can_not_be_imported_is_told(command: RunCommand, arguments: tuple[
     ran = command("import", "grasif", *arguments, "--dry-run")
     assert ran.code == 2
     assert message in " ".join(ran.err.split())
-
-
-def test_only_names_a_file_that_is_there(command: RunCommand, folder: Path) -> None:
-    ran = command("import", "grasif", str(folder), "--only", "none", "--dry-run")
-    assert ran.code == 2
-    assert "none of the 3 files is none.json; leave out --only" in " ".join(ran.err.split())

@@ -15,6 +15,7 @@ from scenecypher.db.graph.delta import ChangeList, Delta, SetProperty
 from scenecypher.db.store.scene_store import SceneStore
 from tests.importers.test_dsg import APARTMENT
 from tests.scenecypher.cli.conftest import RunCommand
+from tests.scenes import delete_scenes
 
 ALL_LABELS: Final = "label_names:\n" + "".join(
     f"  - {{label: {number}, name: thing_{number}}}\n" for number in range(21)
@@ -27,9 +28,7 @@ def folder(tmp_path: Path, store: SceneStore) -> Iterator[Path]:
     made = tmp_path / f"maps-{uuid4().hex[:10]}"
     made.mkdir()
     yield made
-    for info in store.scenes():
-        if made.name in info.name:
-            store.delete(info.name)
+    delete_scenes(store, made.name)
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -18,8 +16,8 @@ from scenecypher.planner.worlds.belief import find_or_create_belief
 from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.test_operators import put
-from tests.scenecypher.cli.conftest import RunCommand
-from tests.scripted_model import MODEL_NAME, Script, ScriptedModel, Step
+from tests.scenecypher.cli.conftest import RunCommand, Serve
+from tests.scripted_model import ScriptedModel, Step
 from tests.scripted_vision import GridReader
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[papers]'`")
@@ -36,21 +34,13 @@ def scene(store: SceneStore) -> SceneInfo:
     return put(store, graph, vocabulary="grasif")
 
 
-@contextmanager
-def serving(script: Script, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with ScriptedModel(script) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        monkeypatch.setenv("SCENECYPHER_MODEL", MODEL_NAME)
-        yield
-
-
 def test_a_picture_is_merged_as_one_commit_and_undone(
-    scene: SceneInfo, store: SceneStore, command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    scene: SceneInfo, store: SceneStore, command: RunCommand, model: Serve, tmp_path: Path
 ) -> None:
     file = tmp_path / "table.png"
     file.write_bytes(table(["red ball"] * 3).data)
-    with serving(GridReader(at="table-1"), monkeypatch):
-        seen = command("observe", scene.name, str(file), "--at", "table-1", "--explain")
+    model(GridReader(at="table-1"))
+    seen = command("observe", scene.name, str(file), "--at", "table-1", "--explain")
     assert seen.code == 0, seen.err
     lines = seen.out.splitlines()
     assert lines[0] == "There are 3 red balls on top of table-1."
@@ -81,7 +71,7 @@ def test_a_model_of_its_own_reads_pictures(
 
 
 def test_a_belief_that_another_process_changes_meanwhile_is_merged_as_it_is_then(
-    scene: SceneInfo, store: SceneStore, command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    scene: SceneInfo, store: SceneStore, command: RunCommand, model: Serve, tmp_path: Path
 ) -> None:
     file = tmp_path / "table.png"
     file.write_bytes(table([]).data)
@@ -93,43 +83,47 @@ def test_a_belief_that_another_process_changes_meanwhile_is_merged_as_it_is_then
             store.commit(belief, gone, actor="another", action="see")
         return reader(request)
 
-    with serving(interrupted, monkeypatch):
-        seen = command("observe", belief.name, str(file), "--at", "table-1", "--json", "--accept").json
+    model(interrupted)
+    seen = command("observe", belief.name, str(file), "--at", "table-1", "--json", "--accept").json
     assert seen["version"] == 2
     assert {(it["kind"], it["node"]) for it in seen["findings"]} == {("absent", it) for it in BALLS}
     assert not store.load(belief.name).graph.sources("table-1", "ON")
 
 
 def test_json_has_the_findings(
-    scene: SceneInfo, store: SceneStore, command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    scene: SceneInfo, store: SceneStore, command: RunCommand, model: Serve, tmp_path: Path
 ) -> None:
     file = tmp_path / "table.png"
     file.write_bytes(table([]).data)
     belief = find_or_create_belief(store, scene)
-    with serving(GridReader(at="table-1"), monkeypatch):
-        seen = command("observe", belief.name, str(file), "--at", "table-1", "--json", "--accept").json
+    model(GridReader(at="table-1"))
+    seen = command("observe", belief.name, str(file), "--at", "table-1", "--json", "--accept").json
     assert (seen["belief"], seen["version"], seen["of"]) == (belief.name, 1, "table-1")
     assert {(it["kind"], it["node"]) for it in seen["findings"]} == {("absent", it) for it in (*BALLS, "cup-1")}
     assert seen["tokens"] == 72, "the model was asked again, since all was gone"
 
 
 def test_most_things_gone_are_merged_only_if_that_is_accepted(
-    scene: SceneInfo, store: SceneStore, command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    scene: SceneInfo,
+    store: SceneStore,
+    command: RunCommand,
+    model: Serve,
+    *,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     file = tmp_path / "table.png"
     file.write_bytes(table([]).data)
     belief = find_or_create_belief(store, scene)
     before = store.load(belief.name).graph
-    with serving(GridReader(at="table-1"), monkeypatch):
-        seen = command("observe", belief.name, str(file), "--at", "table-1")
-        first, last = seen.out.splitlines()
-        assert (seen.code, last) == (1, f"{belief.name}: nothing changed, version 0")
-        assert first.startswith(
-            "unseen    table-1  most of what is believed there is gone (3 of 3 were not seen: cup-1,"
-        )
-        assert store.load(belief.name).graph == before
-        monkeypatch.setenv("SCENECYPHER_ACCEPT_LOOKS", "true")
-        assert command("observe", belief.name, str(file), "--at", "table-1").code == 0
+    model(GridReader(at="table-1"))
+    seen = command("observe", belief.name, str(file), "--at", "table-1")
+    first, last = seen.out.splitlines()
+    assert (seen.code, last) == (1, f"{belief.name}: nothing changed, version 0")
+    assert first.startswith("unseen    table-1  most of what is believed there is gone (3 of 3 were not seen: cup-1,")
+    assert store.load(belief.name).graph == before
+    monkeypatch.setenv("SCENECYPHER_ACCEPT_LOOKS", "true")
+    assert command("observe", belief.name, str(file), "--at", "table-1").code == 0
     assert not store.load(belief.name).graph.sources("table-1", "ON")
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +17,8 @@ from tests.planner.actions.test_operators import put
 from tests.planner.perception.test_footage import film
 from tests.planner.perception.test_picture import animated
 from tests.planner.perception.test_picture import encoded as picture_of
-from tests.scenecypher.cli.conftest import CommandResult, RunCommand
-from tests.scripted_model import MODEL_NAME, Raw, Script, ScriptedModel
+from tests.scenecypher.cli.conftest import CommandResult, RunCommand, Serve
+from tests.scripted_model import Raw, Script
 
 SEEN: dict[str, Any] = {"confidence": None, "count": 1, "relation": "ontop_of", "related_to": "table-1", "states": []}
 RED, BLUE = (encode_png(bytes(color), width=1, height=1).data for color in ((255, 0, 0), (0, 0, 255)))
@@ -29,14 +27,6 @@ RED, BLUE = (encode_png(bytes(color), width=1, height=1).data for color in ((255
 @pytest.fixture
 def scene(store: SceneStore) -> SceneInfo:
     return put(store, home(), vocabulary="grasif")
-
-
-@contextmanager
-def serving(script: Script, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedModel]:
-    with ScriptedModel(script) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        monkeypatch.setenv("SCENECYPHER_MODEL", MODEL_NAME)
-        yield server
 
 
 def form(*names: str, **fields: Any) -> str:
@@ -55,13 +45,13 @@ def sightings(folder: Path, *found: dict[str, Any], **fields: Any) -> str:
 
 
 def test_two_pictures_are_one_look(
-    scene: SceneInfo, store: SceneStore, command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    scene: SceneInfo, store: SceneStore, command: RunCommand, model: Serve, tmp_path: Path
 ) -> None:
     for name, data in (("a.png", RED), ("b.png", BLUE)):
         (tmp_path / name).write_bytes(data)
     files = [str(tmp_path / name) for name in ("a.png", "b.png")]
-    with serving(["All of it is in view: a cup and a mug.", form("cup-1", "mug")], monkeypatch) as server:
-        seen = command("observe", scene.name, *files, "--at", "table-1", "--json")
+    server = model(["All of it is in view: a cup and a mug.", form("cup-1", "mug")])
+    seen = command("observe", scene.name, *files, "--at", "table-1", "--json")
     assert seen.code == 0, seen.err
     assert len(server.requests[0]["messages"][0]["content"]) == 3, "one text, two pictures"
     assert sorted(kinds(seen).values()) == ["confirmed", "new"]
@@ -70,12 +60,10 @@ def test_two_pictures_are_one_look(
     assert store.load(belief).graph == store.as_of(belief, 0)
 
 
-def test_a_film_is_one_look(
-    scene: SceneInfo, command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_film_is_one_look(scene: SceneInfo, command: RunCommand, model: Serve, tmp_path: Path) -> None:
     file = film(tmp_path / "look.mp4", ("black", "red", "white"))
-    with serving(["A cup.", form("cup-1")], monkeypatch) as server:
-        seen = command("observe", scene.name, str(file), "--at", "table-1", "--pictures", "2", "--json")
+    server = model(["A cup.", form("cup-1")])
+    seen = command("observe", scene.name, str(file), "--at", "table-1", "--pictures", "2", "--json")
     assert kinds(seen) == {"cup-1": "confirmed"}
     assert len(server.requests[0]["messages"][0]["content"]) == 3, "one text, two frames"
 
@@ -156,11 +144,11 @@ def test_a_file_that_can_not_be_observed_is_refused_in_a_line(
     *,
     store: SceneStore,
     command: RunCommand,
-    monkeypatch: pytest.MonkeyPatch,
+    model: Serve,
     tmp_path: Path,
 ) -> None:
-    with serving([], monkeypatch) as server:
-        seen = command("observe", scene.name, str(refused_file(tmp_path, what)), "--at", "table-1")
+    server = model([])
+    seen = command("observe", scene.name, str(refused_file(tmp_path, what)), "--at", "table-1")
     assert (seen.code, len(seen.err.splitlines()), seen.out) == (2, 1, ""), seen.err
     assert server.requests == []
     assert lookup_scene(store.database, f"{scene.name}@belief") is None
@@ -176,12 +164,12 @@ def test_a_service_that_answers_with_a_web_page_merges_nothing(
     *,
     store: SceneStore,
     command: RunCommand,
-    monkeypatch: pytest.MonkeyPatch,
+    model: Serve,
     tmp_path: Path,
 ) -> None:
     (tmp_path / "a.png").write_bytes(RED)
-    with serving(script, monkeypatch):
-        seen = command("observe", scene.name, str(tmp_path / "a.png"), "--at", "table-1")
+    model(script)
+    seen = command("observe", scene.name, str(tmp_path / "a.png"), "--at", "table-1")
     assert (seen.code, len(seen.err.splitlines())) == (code, 1), seen.err
     assert lookup_scene(store.database, f"{scene.name}@belief") is None
 
@@ -199,13 +187,13 @@ def test_a_model_that_can_not_be_read_is_told_to_the_person_with_its_tokens(
     replies: list[str],
     scene: SceneInfo,
     command: RunCommand,
-    monkeypatch: pytest.MonkeyPatch,
+    model: Serve,
     tmp_path: Path,
 ) -> None:
     """The person was told what the model should do ("answer with one JSON object"), and what it cost was lost."""
     (tmp_path / "a.png").write_bytes(RED)
-    with serving(replies, monkeypatch):
-        seen = command("observe", scene.name, str(tmp_path / "a.png"), "--at", "table-1", "--json")
+    model(replies)
+    seen = command("observe", scene.name, str(tmp_path / "a.png"), "--at", "table-1", "--json")
     assert seen.code == 1
     assert (seen.json["code"], seen.json["tokens"]) == ("refused", 18 * len(replies))
     assert "choose a" in seen.json["message"]

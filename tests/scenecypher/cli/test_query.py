@@ -11,7 +11,6 @@ from uuid import uuid4
 
 import pytest
 
-from scenecypher.cli.app import run_command_line
 from scenecypher.cli.query import run_queries
 from scenecypher.db.gate import Gate
 from scenecypher.db.gate.judge import OPERATORS
@@ -22,6 +21,7 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.retriever.retrieval import SceneReader
 from tests.proxy import proxied
+from tests.scenecypher.cli.conftest import RunCommand
 
 ROUND_TRIPS = 5
 """Find the scene, plan the query, see its version, run it, and see the version again."""
@@ -43,16 +43,10 @@ def scene(store: SceneStore) -> str:
     return name
 
 
-@pytest.fixture(autouse=True)
-def environment(user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in user_env.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("COLUMNS", "120")
-
-
-def test_rows_are_a_table(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["query", scene, CUPS]) == 0
-    header, first, second, last = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+def test_rows_are_a_table(scene: str, command: RunCommand) -> None:
+    ran = command("query", scene, CUPS)
+    assert ran.code == 0
+    header, first, second, last = [line.rstrip() for line in ran.out.splitlines()]
     assert header.split() == ["cup", "states"]
     assert first == 'a [red]cup[/]  ["dirty"]', "text is printed as it is"
     assert second.startswith("plain cup")
@@ -60,7 +54,7 @@ def test_rows_are_a_table(scene: str, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_a_query_takes_few_round_trips_and_looks_at_no_index(
-    scene: str, address: Address, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    command: RunCommand, scene: str, address: Address, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with proxied(address) as (proxy, through):
         with Database(through) as database:
@@ -68,16 +62,17 @@ def test_a_query_takes_few_round_trips_and_looks_at_no_index(
         greeting, proxy.round_trips = proxy.round_trips, 0
         monkeypatch.setenv("NEO4J_URI", through.uri)
         with caplog.at_level(logging.DEBUG, logger="neo4j.io"):
-            assert run_command_line(["query", scene, CUPS]) == 0
+            assert command("query", scene, CUPS).code == 0
     sent = [record.getMessage() for record in caplog.records if "C: RUN" in record.getMessage()]
     assert proxy.round_trips - greeting == len(sent), "no transaction that is begun and committed apart"
     assert len(sent) <= ROUND_TRIPS
     assert [text for text in sent if "SHOW" in text] == []
 
 
-def test_rows_are_json(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["query", scene, CUPS, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {
+def test_rows_are_json(scene: str, command: RunCommand) -> None:
+    ran = command("query", scene, CUPS, "--json")
+    assert ran.code == 0
+    assert ran.json == {
         "ok": True,
         "columns": ["cup", "states"],
         "rows": [["a [red]cup[/]", ["dirty"]], ["plain cup", []]],
@@ -86,84 +81,94 @@ def test_rows_are_json(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
-def test_an_empty_answer_says_what_matches_nothing(
-    scene: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_an_empty_answer_says_what_matches_nothing(scene: str, command: RunCommand, tmp_path: Path) -> None:
     """A fault of this kind is silence: no rows and no word for a class of another case."""
     wrong, hint = CUPS.replace("'cup'", "'Cup'"), "no (:Object) has class 'Cup' (did you mean 'cup'?)"
-    assert run_command_line(["query", scene, wrong]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == f"hint: {hint}"
-    assert run_command_line(["query", scene, f"Cypher: {wrong}", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["hints"] == [hint]
+    ran = command("query", scene, wrong)
+    assert ran.code == 0
+    assert ran.out.splitlines()[-1] == f"hint: {hint}"
+    ran = command("query", scene, f"Cypher: {wrong}", "--json")
+    assert ran.code == 0
+    assert ran.json["hints"] == [hint]
     (tmp_path / "queries.jsonl").write_text(json.dumps({"cypher": f"```cypher\n{wrong}\n```"}))
-    assert run_command_line(["query", scene, "--file", str(tmp_path / "queries.jsonl")]) == 0
-    assert json.loads(capsys.readouterr().out)["hints"] == [hint]
-    assert run_command_line(["query", scene, f"```\n{wrong}\n```", "--explain"]) == 0
+    ran = command("query", scene, "--file", str(tmp_path / "queries.jsonl"))
+    assert ran.code == 0
+    assert ran.json["hints"] == [hint]
+    assert command("query", scene, f"```\n{wrong}\n```", "--explain").code == 0
 
 
-def test_a_refusal_exits_with_1_and_says_what_to_do(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["query", scene, "MATCH (c:Cup) RETURN c.name"]) == 1
-    said = capsys.readouterr()
+def test_a_refusal_exits_with_1_and_says_what_to_do(scene: str, command: RunCommand) -> None:
+    said = command("query", scene, "MATCH (c:Cup) RETURN c.name")
+    assert said.code == 1
     assert said.out == ""
     assert "refused: no label `Cup`" in said.err
     assert "'cup'" in said.err
 
 
-def test_a_refusal_as_json_exits_with_1_too(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["query", scene, "MATCH (n) DETACH DELETE n", "--json"]) == 1
-    document = json.loads(capsys.readouterr().out)
+def test_a_refusal_as_json_exits_with_1_too(scene: str, command: RunCommand) -> None:
+    ran = command("query", scene, "MATCH (n) DETACH DELETE n", "--json")
+    assert ran.code == 1
+    document = ran.json
     assert (document["ok"], document["code"]) == (False, "write")
 
 
-def test_truncation_is_told(scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_truncation_is_told(scene: str, command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCENECYPHER_QUERY_ROWS", "1")
-    assert run_command_line(["query", scene, CUPS]) == 0
-    assert "the first 1 rows; there are more" in capsys.readouterr().out
-    assert run_command_line(["query", scene, CUPS, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["truncated"]
+    ran = command("query", scene, CUPS)
+    assert (ran.code, "the first 1 rows; there are more" in ran.out) == (0, True)
+    ran = command("query", scene, CUPS, "--json")
+    assert ran.code == 0
+    assert ran.json["truncated"]
 
 
-def test_explain_shows_the_text_and_the_plan(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["query", scene, CUPS, "--explain"]) == 0
-    out = capsys.readouterr().out
+def test_explain_shows_the_text_and_the_plan(scene: str, command: RunCommand) -> None:
+    ran = command("query", scene, CUPS, "--explain")
+    assert ran.code == 0
+    out = ran.out
     assert "scene: $__scene" in out
     assert "NodeIndexSeek" in out
-    assert run_command_line(["query", scene, CUPS, "--explain", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["plan"]["operator"] == "ProduceResults"
+    ran = command("query", scene, CUPS, "--explain", "--json")
+    assert ran.code == 0
+    assert ran.json["plan"]["operator"] == "ProduceResults"
 
 
-def test_explain_of_an_unread_query_says_why(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["query", scene, "MATCH (c:Cup) RETURN c.name", "--explain"]) == 1
-    out = capsys.readouterr().out
+def test_explain_of_an_unread_query_says_why(scene: str, command: RunCommand) -> None:
+    ran = command("query", scene, "MATCH (c:Cup) RETURN c.name", "--explain")
+    assert ran.code == 1
+    out = ran.out
     assert "refused (label): no label `Cup`" in out
     assert "at:   Cup" in out
     assert "hint: objects have `class`: did you mean `.class = 'cup'`?" in out
-    assert run_command_line(["query", scene, "MATCH (c:Cup) RETURN c.name", "--explain", "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
+    ran = command("query", scene, "MATCH (c:Cup) RETURN c.name", "--explain", "--json")
+    assert ran.code == 1
+    told = ran.json
     assert (told["ok"], told["code"], told["piece"], told["text"], told["plan"]) == (False, "label", "Cup", None, None)
 
 
 def test_explain_of_a_query_with_a_bad_plan_shows_text_and_plan(
-    scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    scene: str, command: RunCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(OPERATORS, "NodeIndexSeek")
-    assert run_command_line(["query", scene, CUPS, "--explain", "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
+    ran = command("query", scene, CUPS, "--explain", "--json")
+    assert ran.code == 1
+    told = ran.json
     assert (told["ok"], told["code"], told["plan"]["operator"]) == (False, "plan", "ProduceResults")
     assert told["parameters"] == {"__p0": "cup"}
-    assert run_command_line(["query", scene, CUPS, "--explain"]) == 1
-    out = capsys.readouterr().out
+    ran = command("query", scene, CUPS, "--explain")
+    assert ran.code == 1
+    out = ran.out
     assert "refused (plan): the server would read more than this scene to answer the query (NodeIndexSeek)" in out
     assert "scene: $__scene" in out
     assert "NodeIndexSeek" in out
 
 
-def test_many_queries_are_a_line_each(scene: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_many_queries_are_a_line_each(scene: str, command: RunCommand, tmp_path: Path) -> None:
     file = tmp_path / "queries.jsonl"
     queries = [CUPS, "MATCH (n) SET n.name = 'x'", "RETURN 1 + 1 AS two"]
     file.write_text("".join(json.dumps({"cypher": query, "note": "kept out"}) + "\n\n" for query in queries))
-    assert run_command_line(["query", scene, "--file", str(file), "--json"]) == 0
-    first, second, third = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    ran = command("query", scene, "--file", str(file), "--json")
+    assert ran.code == 0
+    first, second, third = (json.loads(line) for line in ran.out.splitlines())
     assert [result["ok"] for result in (first, second, third)] == [True, False, True]
     assert second["code"] == "write"
     assert third["rows"] == [[2]]
@@ -189,21 +194,18 @@ def test_one_that_the_service_fails_does_not_stop_the_others(
     assert "open it again by name" in second["message"]
 
 
-def test_queries_may_come_from_a_pipe(
-    scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_queries_may_come_from_a_pipe(scene: str, command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO('{"cypher": "RETURN 1 AS one"}\n'))
-    assert run_command_line(["query", scene, "--file", "-"]) == 0
-    assert json.loads(capsys.readouterr().out)["rows"] == [[1]]
+    ran = command("query", scene, "--file", "-")
+    assert ran.code == 0
+    assert ran.json["rows"] == [[1]]
 
 
-def test_bad_lines_are_all_told_before_anything_runs(
-    scene: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_bad_lines_are_all_told_before_anything_runs(scene: str, command: RunCommand, tmp_path: Path) -> None:
     file = tmp_path / "queries.jsonl"
     file.write_text('{"cypher": "RETURN 1"}\n{"cypher"\n[]\n{"cypher": 3}\n')
-    assert run_command_line(["query", scene, "--file", str(file)]) == 2
-    said = capsys.readouterr()
+    said = command("query", scene, "--file", str(file))
+    assert said.code == 2
     assert said.out == ""
     assert [f": line {number}: " in said.err for number in (1, 2, 3, 4)] == [False, True, True, True]
 
@@ -211,10 +213,5 @@ def test_bad_lines_are_all_told_before_anything_runs(
 @pytest.mark.parametrize(
     "arguments", [[], ["RETURN 1", "--file", "x.jsonl"], ["--file", "no such file"], ["--file", "x", "--explain"]]
 )
-def test_bad_use_exits_with_2(scene: str, arguments: list[str]) -> None:
-    assert run_command_line(["query", scene, *arguments]) == 2
-
-
-def test_an_unknown_scene_exits_with_2(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["query", scene + "x", CUPS]) == 2
-    assert "no scene named" in capsys.readouterr().err
+def test_bad_use_exits_with_2(command: RunCommand, scene: str, arguments: list[str]) -> None:
+    assert command("query", scene, *arguments).code == 2

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -19,33 +17,16 @@ from scenecypher.db.store.scene_store import SceneStore
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME
 from tests.planner.test_session import says
-from tests.scenecypher.cli.conftest import RunCommand
-from tests.scripted_model import MODEL_NAME, Script, ScriptedModel, Stall
+from tests.scenecypher.cli.conftest import RunCommand, Serve
+from tests.scripted_model import MODEL_NAME, Stall
 
 TASK = "Put the cup into the fridge."
 PUT = says("act", "put_in(cup_30, fridge_21)", reason="that is the task")
-
-Serve = Callable[[Script], ScriptedModel]
 
 
 @pytest.fixture
 def scene(store: SceneStore) -> SceneInfo:
     return put(store, HOME)
-
-
-@pytest.fixture
-def model(user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
-    """Start a scripted server and make it the user's model."""
-    with ExitStack() as stack:
-
-        def start(script: Script) -> ScriptedModel:
-            server = stack.enter_context(ScriptedModel(script))
-            for name, value in (("OPENAI_BASE_URL", server.base_url), ("SCENECYPHER_MODEL", MODEL_NAME)):
-                monkeypatch.setenv(name, value)
-                user_env[name] = value
-            return server
-
-        yield start
 
 
 def test_a_plan_is_shown_again_as_it_was_seen(command: RunCommand, model: Serve, scene: SceneInfo) -> None:

@@ -158,16 +158,6 @@ def test_an_action_is_refused_carried_out_and_undone(command: RunCommand, home: 
     assert command("scenes", "diff", home, "--since", "0").out.strip() == "no difference"
 
 
-def test_a_correction_does_first_what_stands_in_the_way(command: RunCommand, home: str) -> None:
-    fixed = command("act", home, f"put_in({CUP}, {MICROWAVE})", "--fix", "--json")
-    assert fixed.code == 0, fixed.err
-    actions = [step["action"] for step in fixed.json]
-    assert actions[-1] == f"put_in({CUP}, {MICROWAVE})"
-    assert f"grab({CUP})" in actions
-    assert f"open({MICROWAVE})" in actions
-    assert all(step["inserted_because"] for step in fixed.json[:-1])
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -176,7 +166,10 @@ def test_a_correction_does_first_what_stands_in_the_way(command: RunCommand, hom
         (("undo", "{home}", "--to", "7"), 2, "can't undo to version 7"),
         (("act", "{home}", "fly(cup_2004)"), 1, "there is no action 'fly'"),
         (("act", "{home}", "grab(unicorn)"), 1, "there is no 'unicorn'"),
+        (("act", "{home}", "grab(cupp_2004)"), 1, "no 'cupp_2004' in this scene (did you mean 'cup_2004'"),
         (("act", "{home}", "grab"), 1, "that is no action"),
+        (("act", "{home}"), 2, "--list"),
+        (("act", "nowhere", "grab(cup)"), 2, "no scene named 'nowhere'"),
         (("act", "{home}", "grab(cup)"), 1, "can mean several things"),
         (("query", "{home}", "MATCH (n) DELETE n"), 1, "refused"),
         (("query", "nowhere", "RETURN 1"), 2, "no scene named"),
@@ -194,7 +187,14 @@ def test_a_correction_does_first_what_stands_in_the_way(command: RunCommand, hom
         (("act", "{home}", "grab(\udcff)"), 2, "not UTF-8 at character 6"),
         (("plan", "{home}", " "), 2, "INSTRUCTION is empty"),
         (("plan", "{home}", "tidy up"), 2, "OPENAI_API_KEY"),
-        (("plan", "{home}", "tidy up", "--method", "magic"), 2, ""),
+        (("plan", "{home}", "tidy up"), 2, "OPENAI_BASE_URL"),
+        (("plan", "{home}", "tidy up", "--method", "magic"), 2, "there is no method 'magic'"),
+        (("plan", "{home}", "--goal", "mug", "--method", "symbolic"), 2, "'mug' is no goal; write parts such as"),
+        (
+            ("plan", "{home}", "--goal", "unicorn ON cup", "--method", "symbolic"),
+            1,
+            "there is no 'unicorn' in this scene",
+        ),
         (("ask", "{home}", "where is the cup?"), 2, "OPENAI_API_KEY"),
         (("sing",), 2, "No such command"),
     ],

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gc
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 
@@ -29,8 +27,7 @@ from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME
 from tests.planner.test_belief_simulator import moved
 from tests.planner.test_session import says
-from tests.scenecypher.cli.conftest import CommandResult, RunCommand
-from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
+from tests.scenecypher.cli.conftest import CommandResult, RunCommand, Serve
 
 Typed = Callable[..., CommandResult]
 
@@ -53,14 +50,6 @@ def home(store: SceneStore) -> SceneInfo:
 
 def database_of(store: SceneStore) -> SceneDatabase:
     return SceneDatabase(store.database, Settings(), model=NoModel())
-
-
-@contextmanager
-def serving(script: Script, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedModel]:
-    with ScriptedModel(script) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        monkeypatch.setenv("SCENECYPHER_MODEL", MODEL_NAME)
-        yield server
 
 
 def test_acting_why_and_undoing(home: SceneInfo, store: SceneStore, typed: Typed) -> None:
@@ -93,23 +82,23 @@ def test_acting_why_and_undoing(home: SceneInfo, store: SceneStore, typed: Typed
     assert store.find(home.name).version == 4, "nothing is done after quit"
 
 
-def test_a_plan_step_by_step(home: SceneInfo, store: SceneStore, typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_step_by_step(home: SceneInfo, store: SceneStore, typed: Typed, model: Serve) -> None:
     replies = [
         says("act", "grab(cup_30)", reason="it is to go there"),
         says("act", "put_in(cup_30, fridge_21)"),
         says("done", reason="the cup is in"),
     ]
-    with serving(replies, monkeypatch):
-        ran = typed(
-            home.name,
-            "why",
-            "plan Put the cup into the fridge.",
-            "step",
-            "why",
-            "act open(fridge_21)",
-            "go",
-            "go",
-        )
+    model(replies)
+    ran = typed(
+        home.name,
+        "why",
+        "plan Put the cup into the fridge.",
+        "step",
+        "why",
+        "act open(fridge_21)",
+        "go",
+        "go",
+    )
     assert ran.code == 1
     lines = [line.strip() for line in ran.out.splitlines()]
     assert "nothing was planned or done yet" in lines
@@ -179,38 +168,36 @@ def test_what_can_not_be_done_is_said_and_the_session_goes_on(home: SceneInfo, t
     ],
 )
 def test_a_slip_of_the_keyboard_never_goes_to_a_model(
-    home: SceneInfo, typed: Typed, monkeypatch: pytest.MonkeyPatch, line: str, hint: str
+    home: SceneInfo, typed: Typed, model: Serve, line: str, hint: str
 ) -> None:
-    with serving([], monkeypatch) as server:
-        ran = typed(home.name, line)
+    server = model([])
+    ran = typed(home.name, line)
     assert server.requests == []
     assert hint in ran.err
     assert ran.code == 1
 
 
 @pytest.mark.parametrize("line", ["exit", "quit", "Exit", "quit;", "exit()", "quit.", "q", ":q", "/quit", "bye!"])
-def test_a_session_is_left_by_either_word(
-    home: SceneInfo, typed: Typed, monkeypatch: pytest.MonkeyPatch, line: str
-) -> None:
-    with serving([], monkeypatch) as server:
-        ran = typed(home.name, line, "grab(cup)")
+def test_a_session_is_left_by_either_word(home: SceneInfo, typed: Typed, model: Serve, line: str) -> None:
+    server = model([])
+    ran = typed(home.name, line, "grab(cup)")
     assert (ran.code, ran.err, server.requests) == (0, "", [])
     assert "done, version" not in ran.out
 
 
 @pytest.mark.parametrize("line", ["?", "h", ":help", "Help!"])
-def test_help_is_found_by_any_usual_word(
-    home: SceneInfo, typed: Typed, monkeypatch: pytest.MonkeyPatch, line: str
-) -> None:
-    with serving([], monkeypatch) as server:
-        ran = typed(home.name, line)
+def test_help_is_found_by_any_usual_word(home: SceneInfo, typed: Typed, model: Serve, line: str) -> None:
+    server = model([])
+    ran = typed(home.name, line)
     assert (ran.code, ran.err, server.requests) == (0, "", [])
     assert "step [N]" in ran.out
 
 
-def test_refusals_stand_in_order_where_both_streams_are_one_pipe(home: SceneInfo, user_env: dict[str, str]) -> None:
+def test_refusals_stand_in_order_where_both_streams_are_one_pipe(
+    home: SceneInfo, user_env: dict[str, str], forks: Path
+) -> None:
     lines = "grab(cup)\nput_in(cup_30, fridge_21)\nwhy\nundo\nput_in(cup_30, fridge_21)\nactions\n"
-    command = [sys.executable, "-m", "scenecypher", "session", home.name]
+    command = [str(forks / "scenecypher"), "session", home.name]
     ran = subprocess.run(
         command,
         input=lines,
@@ -240,14 +227,12 @@ def test_by_a_belief_both_are_undone(store: SceneStore, typed: Typed) -> None:
         assert store.load(name).graph == store.as_of(name, 0)
 
 
-def test_what_changed_nothing_is_not_what_undo_takes_back(
-    store: SceneStore, typed: Typed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_changed_nothing_is_not_what_undo_takes_back(store: SceneStore, typed: Typed, model: Serve) -> None:
     world = put(store, kitchen(), vocabulary="grasif")
     replies = [says("ask", "What is there?"), "MATCH (o:Object) RETURN o.name AS name", says("done")]
     lines = ("go_to(kitchen)", "put_on(table-1)", "plan Look around.", "step", "go", "undo")
-    with serving(replies, monkeypatch):
-        ran = typed(world.name, *lines, options=("--belief",))
+    model(replies)
+    ran = typed(world.name, *lines, options=("--belief",))
     assert "refused: put_on(table-1)" in ran.err
     for name in (world.name, f"{world.name}@belief"):
         assert f"{name}: " in ran.out
@@ -310,11 +295,11 @@ def test_a_task_asks_for_its_actions_too(home: SceneInfo, store: SceneStore) -> 
     assert asked.required_actions == (("grab",), ("wash", "rinse", "scrub", "wipe"))
 
 
-def test_a_person_does_it(store: SceneStore, typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_does_it(store: SceneStore, typed: Typed, model: Serve) -> None:
     world = put(store, kitchen(), vocabulary="grasif")
-    with serving([], monkeypatch):
-        lines = ("go_to(kitchen)", "", "pick_up(cup-1)", "too hot", "", "", "undo")
-        ran = typed(world.name, *lines, options=("--world", "human"))
+    model([])
+    lines = ("go_to(kitchen)", "", "pick_up(cup-1)", "too hot", "", "", "undo")
+    ran = typed(world.name, *lines, options=("--world", "human"))
     assert "please do go_to(kitchen)" in ran.out
     assert "too hot" in ran.err
     assert "can't be undone here" in ran.err
@@ -347,12 +332,10 @@ def test_a_noisy_observer_errs_as_its_seed_says(store: SceneStore, typed: Typed)
     assert first == ["saw: cup-1 is absent: believed on table-1, not seen there"]
 
 
-def test_a_session_leaves_no_connection_of_its_model_open(
-    home: SceneInfo, typed: Typed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with serving([says("done"), says("done")], monkeypatch) as server:
-        typed(home.name, "plan Look.", "go", "plan Look again.", "go")
-        assert len(server.requests) == 2
+def test_a_session_leaves_no_connection_of_its_model_open(home: SceneInfo, typed: Typed, model: Serve) -> None:
+    server = model([says("done"), says("done")])
+    typed(home.name, "plan Look.", "go", "plan Look again.", "go")
+    assert len(server.requests) == 2
     assert [it for it in gc.get_objects() if isinstance(it, OpenAIModel) and it._client is not None] == []
 
 

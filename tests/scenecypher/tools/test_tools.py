@@ -62,27 +62,12 @@ def test_definitions_are_those_of_the_table_without_the_scene(home: sc.Home) -> 
     assert {*defined} - reading == {"act", "undo", "observe", "plan"}
 
 
-EMPTY = {
-    "a class of another case": ("MATCH (c:Object {class: 'Cup'}) RETURN c.name", "did you mean 'cup'?"),
-    "a class that is not there": (
-        "MATCH (c:Object {class: 'unicorn'}) RETURN count(c)",
-        "no (:Object) has class 'unicorn'",
-    ),
-    "a reversed relation": (
-        "MATCH (p:Place)-[:INSIDE]->(c:Object {class: 'cup'}) RETURN p",
-        "does not occur; what occurs is",
-    ),
-    "a fenced query": ("```cypher\nMATCH (c {class: 'Cup'}) RETURN c.name\n```", "did you mean 'cup'?"),
-    "a labelled query": ("Answer: MATCH (c {class: 'Cup'}) RETURN c.name", "did you mean 'cup'?"),
-}
-
-
-@pytest.mark.parametrize(("cypher", "hint"), EMPTY.values(), ids=EMPTY)
-def test_an_empty_answer_says_what_matches_nothing(home: sc.Home, cypher: str, hint: str) -> None:
+def test_an_empty_answer_says_what_matches_nothing(home: sc.Home) -> None:
     """A fault of this kind is silence: an agent that is told nothing concludes that there is no cup."""
+    cypher = "MATCH (c:Object {class: 'Cup'}) RETURN c.name"
     (told,) = home.query(cypher).hints
-    assert hint in told
-    assert hint in home.query(cypher)._repr_html_().replace("&#x27;", "'").replace("&gt;", ">")
+    assert "did you mean 'cup'?" in told
+    assert told in home.query(cypher)._repr_html_().replace("&#x27;", "'").replace("&gt;", ">")
     assert json.loads(tools.openai(home).call("query", json.dumps({"cypher": cypher})))["hints"] == [told]
 
 
