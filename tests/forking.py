@@ -40,6 +40,8 @@ streams = array.array("i", (0, 1, 2))
 server.sendmsg([len(words).to_bytes(4, "big")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)])
 server.sendall(words)
 fork = int.from_bytes(server.recv(4), "big")
+if not fork:
+    os._exit({lost})
 for one in (signal.SIGINT, signal.SIGTERM):
     signal.signal(one, lambda number, _: os.kill(fork, number))
 code = server.recv(2)

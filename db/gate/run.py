@@ -151,7 +151,7 @@ class Gate:
 
     def note(self, scene: SceneInfo) -> None:
         """Note the bounds of a scene as just read, which saves the first query a read."""
-        if scene.bounds is not None and self._bounds.get(scene.key) is None:
+        if self._bounds.get(scene.key) is None:
             self._bounds.put(scene.key, (scene.version, scene.bounds))
 
     def past(self, scene: SceneRef) -> PastState:
