@@ -118,13 +118,16 @@ def unnamed_advice(cypher: str, message: str, occurring: Enumerations) -> str:
     name = found[1]
     if re.search(rf"\[\s*{name}\s+IN\b", cypher, re.IGNORECASE):
         return f"{name} is known within its list alone: leave out what reads it elsewhere, such as ORDER BY {name}.name"
-    asked = re.search(rf"\b{name}\.\w+\s+AS\s+(\w+)", cypher, re.IGNORECASE)
-    label = LABELS.get("".join(stems(asked[1]))) if asked else None
-    before = re.findall(r"\((\w+):\w", cypher.partition("RETURN")[0])
-    if label != "Place" or not before:
-        return ""
-    pattern = f"({before[-1]})-[:{chain_to_room(occurring)}]->({name}:Place)"
-    return f"{name} is in no pattern: add one before RETURN, MATCH {pattern}"
+    asked = re.search(rf"\b{name}(?:\.\w+)?\)?\s+AS\s+(\w+)", cypher, re.IGNORECASE)
+    before = re.findall(r"\((\w+):\w", re.split(r"\bRETURN\b", cypher, maxsplit=1, flags=re.IGNORECASE)[0])
+    match LABELS.get("".join(stems(asked[1]))) if asked and before else None:
+        case "Place":
+            pattern = f"({before[-1]})-[:{chain_to_room(occurring)}]->({name}:Place)"
+        case "Object":
+            pattern = f"({name}:Object)-[:ON|INSIDE]->({before[-1]})"
+        case _:
+            return ""
+    return f"{name} is in no pattern: add one before, MATCH {pattern}"
 
 
 def _label_mistake(claim: PropertyClaim) -> str:

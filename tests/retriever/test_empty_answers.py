@@ -143,11 +143,15 @@ def test_any_text_can_be_read(text: str) -> None:
     [
         (
             "MATCH (o:Object {name: 'cup_2009'})-[:ON]->(f:Asset) RETURN f.name AS furniture, r.name AS room",
-            "r is in no pattern: add one before RETURN, MATCH (f)-[:INSIDE|ON|UNDER|ATTACHED_TO*1..5]->(r:Place)",
+            "r is in no pattern: add one before, MATCH (f)-[:INSIDE|ON|UNDER|ATTACHED_TO*1..5]->(r:Place)",
         ),
         (
             "MATCH p = SHORTEST 1 (a)-[*1..3]->(b) RETURN [r IN nodes(p) | r.name] AS way ORDER BY r.name",
             "r is known within its list alone: leave out what reads it elsewhere, such as ORDER BY r.name",
+        ),
+        (
+            "MATCH (f:Asset) WITH f, count(DISTINCT r) AS objects RETURN f.name AS furniture, objects",
+            "r is in no pattern: add one before, MATCH (r:Object)-[:ON|INSIDE]->(f)",
         ),
         ("MATCH (f:Asset) RETURN r.name AS weather", ""),
     ],
