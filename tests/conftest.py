@@ -19,7 +19,6 @@ from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.settings import Settings
 from tests.sampling import FULL
-from tests.scenes import hide_spent_scenes
 from tests.server import HOME, JARS, discard, environment_of, throwaway_server
 
 LEAKING = ("NEO4J_", "OPENAI_", "SCENECYPHER_")
@@ -31,7 +30,6 @@ LONG_FILES = (
     *("test_installed_packages.py", "test_packaging.py", "test_site.py"),
 )
 """Files that wait for processes and time limits: run first, so that no worker runs one alone at the end."""
-DATABASE = pytest.StashKey[Database]()
 MANY = 3_000
 """A run of as many tests has a server that compiles in two stages: best for all tests, worse for a few files."""
 
@@ -124,13 +122,11 @@ def address(request: pytest.FixtureRequest) -> Iterator[Address]:
 
 
 @pytest.fixture(scope="session")
-def database(address: Address, request: pytest.FixtureRequest) -> Iterator[Database]:
+def database(address: Address) -> Iterator[Database]:
     """Yield an open connection to the throw-away server; each test has its own scenes there."""
     database = Database(address)
     database.verify()
-    request.config.stash[DATABASE] = database
     yield database
-    del request.config.stash[DATABASE]
     database.close()
 
 
@@ -140,14 +136,6 @@ def store(database: Database) -> SceneStore:
     store = SceneStore(database)
     store.prepare()
     return store
-
-
-@pytest.fixture(scope="module", autouse=True)
-def spent_scenes(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Hide the scenes of a module's tests after them."""
-    yield
-    if database := request.config.stash.get(DATABASE, None):
-        hide_spent_scenes(database)
 
 
 @pytest.fixture
