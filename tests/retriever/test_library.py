@@ -115,7 +115,7 @@ def test_without_common_words_the_first_examples_are_taken() -> None:
 
 def test_each_further_example_has_words_that_those_before_it_lack() -> None:
     asked = "Which rooms beside the kitchen hold red balls?"
-    beside, again = "Which rooms are beside the kitchen?", "Which rooms, and which doors, are beside the kitchen?"
+    beside, again = "Which rooms lie beside the kitchen?", "Which rooms, and which doors, lie beside the kitchen?"
     red = "What holds red balls that somebody lost yesterday?"
     examples = tuple(Example(question=it, cypher="RETURN 1") for it in (beside, again, red))
     assert {it.question for it in nearest_examples(examples, asked, count=2)} == {beside, red}
