@@ -11,8 +11,9 @@ from scenecypher.errors import DatabaseUnavailable, QueryFailed, ServiceError
 FORM: Final = 3
 """The form of today, which docs/decisions.md describes; an archive has its number too."""
 OLDER: Final = (
-    "written by SceneCypher before 0.2, which this one does not read; connect to the database once with version 0.2.0 "
-    "(`scenecypher scenes list`), which converts it, and back it up anew for an archive"
+    "written by SceneCypher before 0.2, which this one does not read; connect to the database once with release 0.2.0 "
+    "(`pip install scenecypher==0.2.0`, then `scenecypher scenes list`), which converts it; then back it up "
+    "anew for an archive"
 )
 NEWER: Final = (
     f"written by a newer SceneCypher; this one reads form {FORM}: upgrade (`pip install --upgrade scenecypher`)"

@@ -78,5 +78,5 @@ def _section(paper: str, kinds: Mapping[str, Iterable[Row]]) -> Iterator[str]:
 
 def _line(row: Row) -> str:
     by = row["by"]
-    shown = f"`{by}`" if by.startswith(COMMAND) else f"[{Path(by).name}]({by})"
+    shown = f"`{by}`" if by.startswith(COMMAND) else f"[{Path(by.removesuffix('/__init__.py')).name}]({by})"
     return f"| {row['what']} | {row['at']} | {STATUSES[row['is']]} | {row.get('how', '')} | {shown} |"
