@@ -101,14 +101,14 @@ def _kind_mistake(claim: PropertyClaim, occurring: Enumerations) -> str:
     """Return that what has this name or class is of another kind, and how something is told to be in a place."""
     if claim.property not in {"name", "class"} or claim.test != "=" or len(claim.values) > 1 or not claim.label:
         return ""
-    value, name = literal(claim.values[0]), claim.property == "name"
+    value, is_name = literal(claim.values[0]), claim.property == "name"
     kinds = {use.kind for use in occurring.classes if use.name == claim.values[0]}
-    kind = kind_of(claim.values[0], occurring) if name else kinds.pop() if len(kinds) == 1 else ""
+    kind = kind_of(claim.values[0], occurring) if is_name else kinds.pop() if len(kinds) == 1 else ""
     if kind in {"", claim.label}:
         return ""
     node = f"(:{kind} {{{claim.property}: {value}}})"
     place = f"; what is there is (n:{claim.label})-[:{chain_to_room(occurring)}]->{node}" if kind == "Place" else ""
-    return f"{value} is no {'' if name else 'class of '}(:{claim.label}); it is {node}{place}"
+    return f"{value} is no {'' if is_name else 'class of '}(:{claim.label}); it is {node}{place}"
 
 
 def unnamed_advice(cypher: str, message: str, occurring: Enumerations) -> str:

@@ -104,10 +104,8 @@ _LAST_LETTER: Final = re.compile(r"([a-z])(?=\d?$)")
 _PLAIN: Final = re.compile(r"[\w -]+")
 CHAIN: Final = "INSIDE|ON|UNDER|ATTACHED_TO*1..5"
 """What leads from a thing to its room where not each is INSIDE its room."""
-
-
 Things: TypeAlias = frozenset[tuple[str, str]]
-"""Stems of words for what a scene has, each with the word that stands for all of the kind."""
+"""Stems of the words for a scene's things and colours, each with the word that stands for all of that kind."""
 
 
 class Example(BaseModel):
@@ -226,18 +224,21 @@ def _by_nearness(
     same. Each further one is the better the more it has of the words that those before it lack: "the balls in a room
     next to one with 3 keys" needs an example of neighbours and one of numbers.
     """
-    known, forms, kinds = [one.words for one in examples], forms_of(question), dict(things)
-    asked, words = _words(question, kinds), {one.words: _words(one.question, kinds) for one in examples}
-    cosines = {it.word: it.cosine for it in meaning.nearest(question, known, least=-1, limit=len(known))}
-    formed = {it: len(forms & forms_of(it)) / len(forms) - FURTHER_FORM * len(forms_of(it) - forms) for it in known}
-    near = {it: _shared(asked, words[it]) + formed[it] + cosines.get(it, 0.0) for it in known}
-    left, ranked, missing = list(examples), list[Example](), asked
-    while left:
-        best = max(left, key=lambda one: near[one.words] + len(missing & words[one.words]) / max(1, len(asked)))
-        missing -= words[best.words]
+    asked, forms = _words(question, things), forms_of(question)
+    words = {one.question: _words(one.question, things) for one in examples}
+    known = {one.question: one.words for one in examples}
+    cosines = {it.word: it.cosine for it in meaning.nearest(question, [*known.values()], least=-1, limit=len(known))}
+    near = {
+        it: _shared(asked, words[it]) + _fit(forms, forms_of(plain)) + cosines.get(plain, 0.0)
+        for it, plain in known.items()
+    }
+    left, ranked, missing = list(examples), list[Example](), asked & frozenset().union(*words.values())
+    while missing and left:
+        best = max(left, key=lambda one: near[one.question] + len(missing & words[one.question]) / len(asked))
+        missing -= words[best.question]
         left.remove(best)
         ranked.append(best)
-    return tuple(ranked)
+    return (*ranked, *sorted(left, key=lambda one: -near[one.question]))
 
 
 @lru_cache(maxsize=1_024)
@@ -282,8 +283,10 @@ def _plural(word: str) -> str:
     return f"{word[:-1]}ies" if word.endswith("y") and word[-2:-1] not in set("aeiou") else f"{word}s"
 
 
-def _words(question: str, kinds: Mapping[str, str]) -> frozenset[str]:
-    """Return the words of a question; what it names, and the slot for that, is one word: how it asks is compared."""
+@lru_cache(maxsize=4_096)
+def _words(question: str, things: Things) -> frozenset[str]:
+    """Return the words of a question; one word stands for all things of a kind, and for the slots of that kind."""
+    kinds = dict(things)
     text = _SLOT.sub(lambda slot: f" any{SLOTS[slot[1]][0]} " if slot[1] in SLOTS else slot[0], question)
     found = (kinds.get(it, it) for it in stems(text) if not it.isdigit())
     return frozenset(it.casefold() for it in found) - COMMON
@@ -291,12 +294,17 @@ def _words(question: str, kinds: Mapping[str, str]) -> frozenset[str]:
 
 @lru_cache(maxsize=32)
 def _things(same: ByIdentity) -> Things:
-    """Return the words for a scene's things and colours, each with one for all of that kind."""
+    """Return the words for a scene's furniture, objects and colours."""
     colors = (it for use in same.of.properties if use.name == "color" for it in use.values if isinstance(it, str))
     named = dict.fromkeys(words_of(colors), "anycolor")
     for kind in ("Asset", "Object"):
         named |= dict.fromkeys(words_of(use.name for use in same.of.classes if use.kind == kind), f"any{kind}")
     return frozenset(named.items())
+
+
+def _fit(asked: frozenset[str], forms: frozenset[str]) -> float:
+    """Return the part of the question's forms that an example has, less `FURTHER_FORM` for each that it has besides."""
+    return len(asked & forms) / len(asked) - FURTHER_FORM * len(forms - asked)
 
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:
