@@ -35,7 +35,7 @@ class PlanAttempt(NamedTuple):
 
 def main() -> None:
     """Plan and print a line for each data set, and its failures with their causes."""
-    for of in map(dataset, sys.argv[1:]):
+    for of in map(dataset, sys.argv[1:] or sys.exit(__doc__)):
         rows = [attempt_task(of, task) for task in of.tasks() if task.has_graph_goal]
         sys.stdout.writelines(f"{line}\n" for line in summary_lines(of.name, rows))
 

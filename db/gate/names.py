@@ -192,10 +192,10 @@ def _scene_hint(code: str, name: str, names: AbstractSet[str], known: KnownValue
         return _property_hint(name, names, known)
     if name in PAST_RELATIONS:
         return LABEL_ADVICE
-    meant, lists = name.casefold(), [it for it in sorted(LISTS) if name.casefold() in known.get(it, ())]
-    if lists:
-        return f"{meant!r} is in the list `{lists[0]}` of a node: write `{meant!r} IN n.{lists[0]}`"
-    return f"did you mean {RELATION_SYNONYMS[meant]}?" if meant in RELATION_SYNONYMS else ""
+    word = name.casefold()
+    if list_ := next((it for it in sorted(LISTS) if word in known.get(it, ())), ""):
+        return f"{word!r} is in the list `{list_}` of a node: write `{word!r} IN n.{list_}`"
+    return f"did you mean {RELATION_SYNONYMS[word]}?" if word in RELATION_SYNONYMS else ""
 
 
 def unknown_function(name: str) -> QueryRefused:

@@ -218,6 +218,11 @@ def test_a_property_may_be_unknown_where_only_its_absence_is_asked() -> None:
         ("MATCH (n)-[:contains]->() RETURN n", "did you mean `INSIDE`, from what is inside to what it is in?"),
         ("MATCH (n)-[:on_top_of]->() RETURN n", "did you mean `ON`?"),
         ("MATCH (n)-[:NEXT_TO]->() RETURN n", "did you mean `CLOSE`?"),
+        (
+            "MATCH (n)-[:SITTABLE]->() RETURN n",
+            "'sittable' is in the list `affordances` of a node: write `'sittable' IN n.affordances`",
+        ),
+        ("MATCH (n:Thing) RETURN n", "did you mean `Entity`?"),
         ("MATCH (n:Objekt) RETURN n", "did you mean `Object`?"),
         ("MATCH (n:Plates) RETURN n", "objects have `class`: did you mean `.class = 'plate'`?"),
         ("MATCH (n) RETURN tolowr(n.name)", "did you mean `tolower` or `lower` or `tofloat`?"),
