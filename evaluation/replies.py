@@ -34,7 +34,7 @@ class ReferenceQueryModel:
 class ModelSource:
     """Source of the samples' models; `choice` is LIVE, REFERENCE or a cassette file. Live replies may be recorded.
 
-    Raises InputError if the cassette is missing, or if the file to record exists.
+    Raises InputError if the cassette is missing or can't be read, or if the file to record exists.
     """
 
     def __init__(self, choice: str = LIVE, *, record: str = "") -> None:
@@ -47,6 +47,7 @@ class ModelSource:
                 "(a resumed run records its remaining replies in a new one)"
             )
         self._tape = Replaying(Path(choice)) if choice not in {LIVE, REFERENCE} else None
+        _ = self._tape and self._tape.tape  # read before anything is played
         self._record = Path(record) if record else None
         self._recording: Recording | None = None
         self._lock = Lock()

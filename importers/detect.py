@@ -188,6 +188,8 @@ def read_any(
     if len(found) == 1 and name is not None and not is_many:
         return next(read(path, name=name))
     chosen = [scene for _, scene in found if name is None or name in {scene.name, scene.name.rpartition("/")[2]}]
+    if not found:
+        raise DocumentError(str(path), "$", f"no file that ends in {', '.join(suffixes())} is in it; check the path")
     if len(chosen) != 1:
         names = ", ".join(scene.name for _, scene in found[:5])
         cause = f"here are {len(found):,} scenes, such as {names}; name one, or import all: `scenecypher import {path}`"
@@ -248,7 +250,7 @@ def read_scenes(
 def suffixes() -> tuple[str, ...]:
     """Return the endings of files of all formats; a package that can't be read is left out, with a warning."""
     named = (".json", *(suffix for each in _readable() for suffix in each.suffixes))
-    return (*named, ".json.gz", ".jsonl", ".jsonl.gz", ".ndjson")
+    return (*named, ".yaml", ".yml", ".json.gz", ".jsonl", ".jsonl.gz", ".ndjson")
 
 
 def told_form(error: InputError, command: str) -> InputError:

@@ -165,8 +165,10 @@ def in_effect(latest: Iterable[Event]) -> Iterator[Event]:
 def plan_undo(latest: Iterable[Event], *, version: int | None = None, to: int | None = None) -> Revert:
     """Plan the undo of the latest action in effect, of the one of `version`, or of all after version `to`.
 
-    `latest` are the events, newest first; no more are taken than needed. Raises NothingToUndo.
+    `latest` are the events, newest first; no more are taken than needed. Raises NothingToUndo, InputError for both.
     """
+    if to is not None and version is not None:
+        raise InputError("give either the version to undo or the one to go back to (to), not both")
     if to is not None:
         return _plan_undo_to(latest, to)
     for event in in_effect(latest):

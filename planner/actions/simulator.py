@@ -272,9 +272,10 @@ class ActionSimulator(ABC):
     def _bind(self, operator: Operator, call: ActionCall, at: SceneVersion) -> dict[str, str]:
         """Return ids by variable. Raises _UnresolvedWords for words that are no ids, ActionRefused without an agent."""
         if at.agent is None:
-            unknown_agent = f"there is no agent {self._agent!r} here: name one that it has"
+            agents = ", ".join(sorted(at.graph.by_kind.get("Agent", ())))
+            unknown_agent = f"there is no agent {self._agent!r} here; name one of {agents}"
             no_agent = execution.NO_AGENT.replace("NAME", self.scene.name)
-            raise ActionRefused(str(call), [no_agent if self._agent is None else unknown_agent])
+            raise ActionRefused(str(call), [unknown_agent if self._agent and agents else no_agent])
         self._agent = at.agent
         unresolved = tuple(word for word in call.arguments if word not in at.graph)
         if unresolved:

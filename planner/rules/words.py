@@ -108,7 +108,9 @@ def _duty(found: re.Match[str], parser: GoalParser) -> Rule:
     """Return the rule that wants something to follow: of the colons one is between two conditions."""
     limit, texts = int(found["limit"]), found["begun"].split(":")
     if not 1 <= limit <= MAX_LIMIT:
-        raise InputError(f"a rule can wait for 1 to {MAX_LIMIT} actions or minutes, not for {limit}; choose fewer")
+        raise InputError(
+            f"a rule can wait for 1 to {MAX_LIMIT} actions or minutes, not for {limit}; choose such a number"
+        )
     failure: Exception = UnknownReference("it does not say what shall follow: add a colon and a condition")
     unit: Unit = "actions" if found["unit"].lower() == "action" else "minutes"
     for place in range(1, len(texts)):

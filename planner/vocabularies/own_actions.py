@@ -254,6 +254,7 @@ def read_pddl_scene(problem: Path, domain: Path, *, mapping: Path | None = None,
         name,
         scene.graph,
         declared=domains.declaration_of(scene.domain, source),
+        notes=scene.domain.notes,
         source=f"PDDL problem {text.name} of the domain {source.name}",
     )
 

@@ -78,7 +78,10 @@ def act(
             db.store, found, actor=actor, agent=agent, fix=fix, meaning=db.meaning, ask=person_there(actor)
         )
         if action is None:
-            typer.echo(actions_and_rules(simulator))
+            told = actions_and_rules(simulator)
+            actions, _, rules = told.partition("\n\n")
+            document = {"actions": actions.splitlines(), "rules": rules.splitlines()[1:]}
+            print_json(document) if as_json else typer.echo(told)
             return
         _print_steps(simulator.act(action, expected_version=expect, action_id=action_id), as_json=as_json)
 

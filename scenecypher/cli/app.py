@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import takewhile
@@ -113,6 +114,8 @@ def _version(
 
 def run_command_line(arguments: Sequence[str]) -> int:
     """Run one command line. Return the exit code: 0 done, 1 refused, 2 bad input or set-up, 130 interrupted."""
+    if os.environ.get("COLUMNS") == "0":  # as some shells without a terminal say; Rich would print nothing
+        del os.environ["COLUMNS"]
     try:
         with shown_waits():
             _command()([*map(checked_utf8, arguments)])

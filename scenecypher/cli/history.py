@@ -57,14 +57,19 @@ def history(
         if thing is None:
             log = [*islice(store.latest(info), limit)][::-1]
             held = versions_in_effect(log)
+            earlier = log[0].version - 1 if log else 0
         else:
             whole = store.history(info)
             held = versions_in_effect(whole)
-            log = _events_about(thing, store, info, whole)[-limit:]
+            about = _events_about(thing, store, info, whole)
+            log, earlier = about[-limit:], max(0, len(about) - limit)
     if as_json:
         print_json([_event_document(event, holds=event.version in held) for event in log])
     else:
         print_history(log, changes=changes, held=held)
+        if earlier:
+            told = counted(earlier, "earlier event")
+            tell(f"{told} not shown; `scenecypher history {scene} --limit N` shows more")
 
 
 def _events_about(thing: str, store: SceneStore, info: SceneInfo, log: list[Commit]) -> list[Commit]:
@@ -102,9 +107,6 @@ def print_history(log: list[Commit], *, changes: bool = False, held: frozenset[i
         rows.append((str(event.version), *times, actor, event.action, lines, state))
     when = ("scene's time", "server's time") if has_clock else ("time",)
     print_table(list(map(Column, ("version", *when, "actor", "action", "changes", ""))), rows)
-    older = log[0].version - 1
-    if older:
-        tell(f"versions 1 to {older:,} are not shown; `scenecypher history SCENE --limit N` shows more")
 
 
 def _time(at: datetime) -> str:
@@ -123,8 +125,6 @@ def undo(
     The undo is an event of its own, unless the scene is as it was at that version. Where it breaks a rule of the house,
     a person at the terminal is asked; without one it is refused.
     """
-    if to is not None and version is not None:
-        raise typer.BadParameter("give either --to or --version")
     with open_store() as store:
         info = store.find(scene)
         done = approved(partial(store.undo, info, version=version, to=to))

@@ -141,9 +141,7 @@ def files_at(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iter
             files = sorted(Path(match) for match in glob(given, recursive=True))  # noqa: PTH207
             folder = Path(os.path.commonpath([file.parent for file in files])) if files else folder
         if not files:
-            kinds = "JSON" if {*suffixes} <= {".json", *JSON_LINES} else " or ".join(suffixes)
-            msg = f"no {kinds} file is at {given}; check the path"
-            raise InputError(msg)
+            raise InputError(f"no file that ends in {', '.join(suffixes)} is at {given}; check the path")
         yield from ((file, folder) for file in files)
 
 
@@ -261,8 +259,8 @@ def _print(outcomes: Sequence[dict[str, Any] | tuple[str, InputError]], *, dry_r
         say(f"{facts['name']}: {(kinds or 'empty') if dry_run else facts['outcome']}, {size}")
         for note in (*facts.get("notes", ()), *(f"conflict: {it}" for it in facts.get("conflicts", ()))):
             warn(f"{facts['name']}: {note}")
-    for _, error in failed:
-        warn(str(error))
+    for label, error in failed:
+        warn(str(error) if isinstance(error, DocumentError) or label in str(error) else f"{label}: {error}")
     if len(outcomes) > 1:
         if dry_run:
             places = sum(facts["kinds"].get("Place", 0) for facts in scenes) / max(1, len(scenes))

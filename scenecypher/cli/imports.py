@@ -26,6 +26,7 @@ from scenecypher.cli.importing import (
 )
 from scenecypher.cli.options import AsJson, AsTheyAre, ImportOptions, InVocabulary, Name, argument, option, with_options
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.wording import counted
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.imported import ImportedScene
@@ -43,10 +44,10 @@ MappingOption = Annotated[
 class _ByContent(TyperGroup):
     """The commands by format; what is none of them is the path of a file whose content decides."""
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command of a format, or the one for any file."""
-        is_format = not args or args[0].startswith("-") or self.get_command(ctx, args[0]) is not None
-        return super().resolve_command(ctx, args if is_format else [ANY, *args])
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the command for any file before what names no format, and asks for no help."""
+        is_format = not args or args[0] in ctx.help_option_names or self.get_command(ctx, args[0]) is not None
+        return super().parse_args(ctx, args if is_format else [ANY, *args])
 
 
 ANY: Final = "any"
@@ -251,6 +252,10 @@ def dsg(
 
     if bool(paths) == (watch is not None):
         raise InputError("give either the PATH of maps or a FILE or DIR to --watch")
+    if watch is not None and (only or how.dry_run or how.replaces):
+        raise InputError("--watch writes each version of one map; leave out --only, --dry-run and --replace")
+    if watch is None and versions is not None:
+        raise InputError("--versions counts those of a map that is watched; give --watch, or leave it out")
     if len(labels or ()) > 2:
         raise InputError("--labels is given more than twice; give that of objects, then that of rooms")
     objects, rooms, *_ = (*map(read_labels, labels or ()), None, None)
@@ -345,12 +350,14 @@ def add(scene: Name, domain: DomainFile, *, mapping: MappingOption = None, as_js
     with open_store() as store:
         added = add_actions(store, scene, domain, mapping=mapping)
     names = [action.name for action in added.domain.actions]
+    notes = added.domain.notes
     document = {"scene": scene, "domain": added.domain.name, "actions": names, "stored_as": {**added.forms}}
+    document |= {"notes": [*notes]} if notes else {}
     instead = " in place of its earlier ones" if added.replaced else ""
     also = f", besides those of {', '.join(added.besides)}" if added.besides else ""
-    head = f"{scene} has {len(names)} actions of the domain {added.domain.name}{instead}{also}:"
+    head = f"{scene} has {counted(len(names), 'action')} of the domain {added.domain.name}{instead}{also}:"
     forms = (f"  {name}: {form}" for name, form in added.forms.items())
-    lines = (head, f"  {', '.join(names)}", "predicates are stored as:", *forms, *added.domain.notes)
+    lines = (head, f"  {', '.join(names)}", "predicates are stored as:", *forms, *notes)
     show(document, *lines, as_json=as_json)
 
 

@@ -20,7 +20,7 @@ from scenecypher.errors import DatabaseUnavailable, DocumentError, InputError, Q
 from scenecypher.wording import counted
 
 if TYPE_CHECKING:
-    from scenecypher.db.gate import Explanation
+    from scenecypher.db.gate import Answer, Explanation
     from scenecypher.errors import SceneCypherError
     from scenecypher.retriever.events import RetrievalEvent
     from scenecypher.retriever.retrieval import Retrieval, SceneReader
@@ -56,7 +56,7 @@ def query(
         elif explain:
             _explain(reader, cypher, as_json=as_json)
         else:
-            _run_one(reader, cypher, as_json=as_json)
+            run_one(reader, cypher, as_json=as_json)
 
 
 def run_queries(reader: SceneReader, queries: Iterable[str]) -> None:
@@ -65,14 +65,12 @@ def run_queries(reader: SceneReader, queries: Iterable[str]) -> None:
         print_line(json.dumps(result_document(reader, cypher), ensure_ascii=False))
 
 
-def _run_one(reader: SceneReader, cypher: str, *, as_json: bool) -> None:
-    if as_json:
-        document = result_document(reader, cypher)
-        print_json(document)
-        if not document["ok"]:
-            raise typer.Exit(1)
-        return
+def run_one(reader: SceneReader, cypher: str, *, as_json: bool) -> None:
+    """Print the answer to one query. Raises QueryRefused, ServiceError."""
     answer = reader.query(cypher)
+    if as_json:
+        print_json(_answer_document(answer))
+        return
     print_rows(answer.columns, answer.rows)
     rows = counted(len(answer.rows), "row")
     more = f"; these are {answer.truncated}" if answer.truncated else ""
@@ -119,11 +117,14 @@ def _print_explained(found: Explanation) -> None:
 def result_document(reader: SceneReader, cypher: str) -> dict[str, Any]:
     """Return one query's answer or refusal as a JSON document. Raises DatabaseUnavailable."""
     try:
-        answer = reader.query(cypher)
+        return _answer_document(reader.query(cypher))
     except DatabaseUnavailable:
         raise
     except (QueryRefused, ServiceError) as error:
         return error_document(error)
+
+
+def _answer_document(answer: Answer) -> dict[str, Any]:
     document = {
         "ok": True,
         "columns": list(answer.columns),
@@ -146,16 +147,17 @@ def read_lines(file: Path, key: str, *, example: str) -> list[str]:
     problems: list[tuple[str, str]] = []
     texts: list[str] = []
     try:
-        content = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+        content = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: {error}; give a readable file of JSON lines") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{file}: {why}; give a readable file of JSON lines") from error
     for number, line in enumerate(content.split("\n"), 1):
         if not line.strip():
             continue
         why = f"no text under {key!r}"
         try:
             document = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             document, why = None, str(error)
         text = document.get(key) if isinstance(document, dict) else None
         if isinstance(text, str):
@@ -200,6 +202,8 @@ def ask(
 
     if (question is None) == (file is None):
         raise typer.BadParameter("give either QUESTION or --file QUESTIONS.jsonl")
+    if question is not None and not question.strip():
+        raise InputError("the QUESTION is empty; write what to find out")
     check = "off" if rows else verifier
     options = Options(attempts, form, examples=examples, verifier=check, retrieval=retrieval, checks=checks, past=past)
     questions = read_lines(file, "question", example="Where is the cup?") if file else []

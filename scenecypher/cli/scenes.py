@@ -154,22 +154,23 @@ def set_scene(
 ) -> None:
     """Give a scene another vocabulary, an agent if it has none, or a clock of its own. Its history goes on."""
     from scenecypher.db.graph.delta import diff
+    from scenecypher.db.graph.invariants import check_rules
     from scenecypher.db.store.history import declare_time, parse_time
     from scenecypher.importers.adjusting import with_agent
 
-    if vocabulary is None and agent is None and clock is None:
+    if (vocabulary is None and agent is None and clock is None) or (place is not None and agent is None):
         raise InputError("say what to change: --vocabulary NAME, --clock TIME, or --agent NAME with --in ROOM")
     time = None if clock is None else parse_time(clock)
     with open_store() as store:
-        if time is not None:
-            declare_time(store.database, store.find(scene), time)
-            say(f"{scene}: its clock says {time.isoformat()}")
-        if vocabulary is None and agent is None:
-            return
         now = store.load(scene)
+        graph = now.graph if agent is None else with_agent(now.graph, agent, place=place)
+        if vocabulary is not None:
+            check_rules(graph, scene, vocabulary)
+        if time is not None:
+            declare_time(store.database, now.info, time)
+            say(f"{scene}: its clock says {time.isoformat()}")
         if agent is not None:
-            change = diff(now.graph, with_agent(now.graph, agent, place=place))
-            done = store.commit(now.info, change, actor="person", action=f"add the agent {agent}")
+            done = store.commit(now.info, diff(now.graph, graph), actor="person", action=f"add the agent {agent}")
             say(f"{scene}: {agent} added, version {done.version}")
         if vocabulary is not None:
             store.set_vocabulary(scene, vocabulary)

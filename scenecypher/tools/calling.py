@@ -101,7 +101,7 @@ class HomeTools:
 def _object(name: str, text: str) -> dict[str, Any]:
     try:
         found = json.loads(text or "{}")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ReplyRejected(f"the arguments of {name} are no JSON ({error}); write an object") from None
     if not isinstance(found, dict):
         raise ReplyRejected(f"the arguments of {name} are no object; write one, with the names of its arguments")

@@ -221,8 +221,6 @@ def _undo(
     version: Annotated[Version | None, Field(description="undo the action of this version alone")] = None,
     to: Annotated[Version | None, Field(description="undo everything after this version")] = None,
 ) -> r.Undone:
-    if version is not None and to is not None:
-        raise InputError("give either version, to undo one action, or to, to return to a version")
     done = desk.homes.home(scene).undo(version=version, to=to)
     return r.Undone(version=done.version, **r.Changes.lines(done.delta))
 

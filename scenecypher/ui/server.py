@@ -39,8 +39,8 @@ LOOK_S: Final = 0.05
 READ_ONLY: Final = "this page is for looking only: it was started with --read-only"
 FILE_BYTES: Final = 500_000_000
 TOO_LARGE: Final = f"a file of more than {FILE_BYTES // 1_000_000:,} MB: import it by `scenecypher import FILE`"
-NAME: Final = 100
-"""Letters of a file's name, from its end, that are kept: the ending says what it is."""
+NAME: Final = 60
+"""Printable letters of a file's name, from its end, that are kept: the ending says what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +278,8 @@ def uploading(database: SceneDatabase) -> Callable[[Request], Awaitable[Response
     """
 
     async def endpoint(request: Request) -> Response:
-        name = Path(request.query_params.get("name", "")).name[-NAME:].lstrip(".") or "scene.json"
+        given = filter(str.isprintable, Path(request.query_params.get("name", "")).name)
+        name = "".join(given)[-NAME:].lstrip(".") or "scene.json"
         with TemporaryDirectory() as folder:
             file, size = Path(folder) / name, 0
             with file.open("wb") as written:

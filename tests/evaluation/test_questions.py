@@ -211,6 +211,8 @@ def test_a_resumed_run_repeats_only_failed_questions(
         (["--data", "babyia"], "did you mean 'babyai'"),
         (["--replies", "x.jsonl", "--model", "openai/gpt-4o"], "leave --model and --record out"),
         (["--record", "x.jsonl"], "name one with --model"),
+        (["--replies", "nowhere.jsonl"], "there is no such cassette"),
+        (["--limit", "1", "--replies", __file__], f"error: {__file__}: line 1"),
         (["--model", "nosuchprovider/x"], "name the model as PROVIDER/NAME"),
     ],
 )

@@ -165,6 +165,11 @@ def test_one_of_several_scans_is_chosen_by_its_name(tmp_path: Path) -> None:
         read_any(file)
 
 
+def test_a_folder_without_a_file_is_told_what_it_lacks(tmp_path: Path) -> None:
+    with pytest.raises(DocumentError, match=r"no file that ends in \.json, .*\.yaml, .* is in it; check the path"):
+        read_any(tmp_path)
+
+
 @pytest.mark.parametrize("form", ["event", "metadata", "objects"])
 def test_metadata_of_thor_is_a_scene(tmp_path: Path, form: str) -> None:
     document = {"event": {"metadata": METADATA}, "metadata": METADATA, "objects": METADATA["objects"]}[form]

@@ -263,3 +263,18 @@ def put(store: SceneStore, scene: ImportedScene) -> SceneInfo:
 def apply_node(graph: SceneGraph, node: Node, relation: Relation) -> SceneGraph:
     """Return the graph with one node more."""
     return SceneGraph.of((*graph.nodes.values(), node), (*graph.relations, relation))
+
+
+def test_what_is_ignored_of_a_domain_is_told_with_the_scene(tmp_path: Path) -> None:
+    (tmp_path / "roads.pddl").write_text(
+        "(define (domain roads) (:requirements :strips :typing :action-costs) (:types room robot - object)\n"
+        "(:predicates (at ?r - room)) (:functions (total-cost))\n"
+        "(:action go :parameters (?who - robot ?from ?to - room) :precondition (at ?from)\n"
+        ":effect (and (not (at ?from)) (at ?to) (increase (total-cost) 1))))"
+    )
+    (tmp_path / "trip.pddl").write_text(
+        "(define (problem trip) (:domain roads) (:objects hall kitchen - room robby - robot)\n"
+        "(:init (at hall)) (:goal (at kitchen)))"
+    )
+    scene = read_pddl_scene(tmp_path / "trip.pddl", tmp_path / "roads.pddl", name="trip")
+    assert scene.notes == ("action costs are ignored",)

@@ -14,7 +14,7 @@ from scenecypher.db.graph.graph_json import delta_json
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.history import EVENT_PAGE_NEWEST, FIRST_PAGE, LARGEST, Event, plan_redo, plan_undo
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import NothingToRedo, NothingToUndo
+from scenecypher.errors import InputError, NothingToRedo, NothingToUndo
 from tests.db.store.test_store import fresh, small
 
 SOIL = Delta.of([ChangeList("cup", "states", ("dirty",), ())])
@@ -96,3 +96,5 @@ def test_what_is_not_there_to_undo_or_redo_is_refused_alike() -> None:
         assert raised.value.exit_code == 1
     with pytest.raises(NothingToUndo, match="version 1 is no action that still holds"):
         plan_undo(past(("act", ()), ("undo", (1,))), version=1)
+    with pytest.raises(InputError, match="either the version to undo or the one to go back to"):
+        plan_undo(past(("act", ())), version=1, to=0)

@@ -180,3 +180,4 @@ def test_the_actions_are_listed(home: SceneInfo, command: RunCommand) -> None:
     assert ran.code == 0
     lines = ran.out.splitlines()
     assert [line.partition("(")[0] for line in lines] == [*operators_of("virtualhome")]
+    assert command("act", home.name, "--list", "--json").json == {"actions": lines, "rules": []}

@@ -65,7 +65,25 @@ def test_globs_and_one_of_many(command: RunCommand, folder: Path) -> None:
     assert "none of the 3 files is three.json; leave out --only" in " ".join(none.err.split())
     empty = command("import", "networkx", f"{folder}/nothing/*.json", "--dry-run")
     assert empty.code == 2
-    assert "no JSON file is at" in empty.err
+    assert "no file that ends in .json, .jsonl, .ndjson is at" in empty.err
+
+
+def test_a_folder_brings_its_yaml_and_options_may_stand_first(command: RunCommand, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("rooms:\n  - name: hall\n", encoding="utf-8")
+    (tmp_path / "-x.json").write_text(node_link(), encoding="utf-8")
+    ran = command("import", "--dry-run", "--json", str(tmp_path))
+    assert ([scene["name"] for scene in ran.json["scenes"]], ran.json["failed"]) == (["networkx/-x", "rooms/mine"], [])
+    assert command("import", "--", "-x.json").err == "error: there is no file '-x.json'; check the path\n"
+    assert "Bring scenes into the database" in command("import", "--help").out
+
+
+def test_of_several_files_the_one_that_can_t_be_adjusted_is_named(command: RunCommand, tmp_path: Path) -> None:
+    for name, kind in (("bare", "Object"), ("manned", "Agent")):
+        nodes = [{"id": name, "kind": kind}]
+        (tmp_path / f"{name}.json").write_text(node_link(nodes=nodes, edges=[]), encoding="utf-8")
+    ran = command("import", "networkx", str(tmp_path), "--agent", "robot", "--dry-run")
+    assert ran.code == 2
+    assert ran.err.startswith(f"{tmp_path}/manned.json: the scene has the agent 'manned' already; leave out --agent")
 
 
 def test_a_pickle_and_a_document_of_one_name_are_not_imported_over_each_other(

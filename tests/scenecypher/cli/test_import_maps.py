@@ -127,6 +127,9 @@ def test_a_watched_folder_is_one_scene(command: RunCommand, store: SceneStore, f
     [
         ((), "give either the PATH of maps or a FILE or DIR to --watch"),
         (("x.json", "--watch", "y.json"), "give either the PATH of maps or a FILE or DIR to --watch"),
+        (("--watch", ".", "--dry-run"), "leave out --only, --dry-run and --replace"),
+        (("--watch", ".", "--only", "x"), "leave out --only, --dry-run and --replace"),
+        (("x.json", "--versions", "2"), "give --watch, or leave it out"),
         (("--watch", "nowhere/at/all.json"), "is there to be watched; check the path"),
         (("x.json", "--labels", "nowhere.yaml"), "nowhere.yaml: the file: can't be read"),
     ],

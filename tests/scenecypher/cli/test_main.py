@@ -18,6 +18,7 @@ COMMAND = "scenecypher methods"
     [
         pytest.param("scenecypher session nowhere <&- >&-", 2, "no scene named", id="neither input nor output"),
         pytest.param("PYTHONIOENCODING=latin1 scenecypher query --help", 0, "", id="an encoding without an ellipsis"),
+        pytest.param("COLUMNS=0 scenecypher methods magic", 2, "there is no method 'magic'", id="a width of nothing"),
         pytest.param("scenecypher methods magic 2>&-", 2, "", id="no errors"),
         pytest.param("scenecypher methods stepwise >/dev/full", 2, "free some space", id="a full disk"),
         pytest.param(

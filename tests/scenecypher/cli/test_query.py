@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from scenecypher.cli.query import run_queries
+from scenecypher.cli.query import run_one, run_queries
 from scenecypher.db.gate import Gate
 from scenecypher.db.gate.judge import OPERATORS
 from scenecypher.db.graph.imported import ImportedScene
@@ -19,6 +19,7 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import ServiceError
 from scenecypher.retriever.retrieval import SceneReader
 from tests.proxy import proxied
 from tests.scenecypher.cli.conftest import RunCommand
@@ -110,6 +111,7 @@ def test_a_refusal_as_json_exits_with_1_too(scene: str, command: RunCommand) -> 
     assert ran.code == 1
     document = ran.json
     assert (document["ok"], document["code"]) == (False, "write")
+    assert ran.err == f"refused: {document['message']}\n"
 
 
 def test_truncation_is_told(scene: str, command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,6 +194,11 @@ def test_one_that_the_service_fails_does_not_stop_the_others(
     first, second, third = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert (first["rows"], second["ok"], second["code"], third["rows"]) == ([[2]], False, "service", [[2]])
     assert "open it again by name" in second["message"]
+    status("retired")
+    for as_json in (False, True):
+        with pytest.raises(ServiceError, match="open it again by name"):
+            run_one(reader, "MATCH (c:Object) RETURN count(c) AS n", as_json=as_json)
+    status("ready")
 
 
 def test_queries_may_come_from_a_pipe(scene: str, command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,11 +210,18 @@ def test_queries_may_come_from_a_pipe(scene: str, command: RunCommand, monkeypat
 
 def test_bad_lines_are_all_told_before_anything_runs(scene: str, command: RunCommand, tmp_path: Path) -> None:
     file = tmp_path / "queries.jsonl"
-    file.write_text('{"cypher": "RETURN 1"}\n{"cypher"\n[]\n{"cypher": 3}\n')
+    file.write_text('{"cypher": "RETURN 1"}\n{"cypher"\n[]\n{"cypher": 3}\n' + "[" * 100_000)
     said = command("query", scene, "--file", str(file))
     assert said.code == 2
     assert said.out == ""
-    assert [f": line {number}: " in said.err for number in (1, 2, 3, 4)] == [False, True, True, True]
+    assert [f": line {number}: " in said.err for number in range(1, 6)] == [False, *[True] * 4]
+
+
+def test_a_file_of_queries_may_begin_with_a_byte_order_mark(scene: str, command: RunCommand, tmp_path: Path) -> None:
+    (tmp_path / "queries.jsonl").write_text('{"cypher": "RETURN 1 AS one"}\r\n', encoding="utf-8-sig")
+    assert command("query", scene, "--file", str(tmp_path / "queries.jsonl")).json["rows"] == [[1]]
+    said = command("query", scene, "--file", str(tmp_path / "none.jsonl"))
+    assert said.err == f"error: {tmp_path}/none.jsonl: No such file or directory; give a readable file of JSON lines\n"
 
 
 @pytest.mark.parametrize(

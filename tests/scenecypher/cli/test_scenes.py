@@ -13,10 +13,13 @@ import typer
 
 from scenecypher.cli.app import PANELS, app
 from scenecypher.cli.context import progress_bar
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.homes import small_home
 from tests.scenecypher.cli.conftest import CommandResult, RunCommand
+from tests.scenes import delete_scenes
 
 CUP, MICROWAVE = "cup_2004", "microwave_297"
 
@@ -150,7 +153,11 @@ def test_an_action_is_refused_carried_out_and_undone(command: RunCommand, home: 
     assert command("undo", home).code == 0
     whole = command("history", home)
     assert ("undone" in whole.out, whole.err) == (True, "")
-    assert command("history", home, "--limit", "2").err.startswith("versions 1 to 1 are not shown; ")
+    assert command("history", home, "--limit", "2").err.startswith(
+        f"1 earlier event not shown; `scenecypher history {home}"
+    )
+    assert command("history", home, CUP, "--limit", "9").err == "", "what is not about the cup is not left off"
+    assert "not shown; " in command("history", home, CUP, "--limit", "1").err
     assert command("redo", home).code == 0
     assert command("undo", home, "--to", "0").code == 0
     assert store.load(home).graph == before
@@ -196,7 +203,14 @@ def test_an_action_is_refused_carried_out_and_undone(command: RunCommand, home: 
             "there is no 'unicorn' in this scene",
         ),
         (("ask", "{home}", "where is the cup?"), 2, "OPENAI_API_KEY"),
+        (("ask", "{home}", " "), 2, "QUESTION is empty"),
         (("sing",), 2, "No such command"),
+        (
+            ("act", "{home}", "grab(cup_2004)", "--agent", "nobody"),
+            1,
+            "no agent 'nobody' here; name one of character_65",
+        ),
+        (("scenes", "set", "{home}", "--clock", "2026-11-23T08:00", "--in", "kitchen"), 2, "say what to change"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
@@ -207,6 +221,19 @@ def test_what_goes_wrong_says_what_and_how(
     assert ran.code == code, ran
     assert said in ran.err
     assert "Traceback" not in ran.err
+
+
+def test_a_setting_that_is_refused_leaves_no_other_half_done(command: RunCommand, store: SceneStore) -> None:
+    name = f"test/bare-{uuid4().hex[:10]}"
+    room = SceneGraph.of([Node("hall", "Place", "hall", "hall")], ())
+    store.put(ImportedScene(name, room, "household"))
+    wanted = ("scenes", "set", name, "--agent", "robot", "--clock", "2026-11-23T08:00", "--vocabulary")
+    assert command(*wanted, "magic").code == 2
+    assert (store.load(name).graph, store.find(name).version) == (room, 0)
+    assert command(*wanted, "grasif").code == 0
+    added = next(it for it in store.history(store.find(name)) if it.action == "add the agent robot")
+    assert (added.clock is not None, store.find(name).vocabulary) == (True, "grasif")
+    delete_scenes(store, name)
 
 
 def test_an_import_that_would_end_a_history_wants_to_be_told(command: RunCommand, tmp_path: Path) -> None:

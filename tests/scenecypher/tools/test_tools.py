@@ -95,6 +95,7 @@ def test_a_model_that_calls_tools_is_told_refusals_and_gets_on(home: sc.Home) ->
     ("name", "arguments", "words"),
     [
         ("query", "{", "no JSON"),
+        ("query", '{"cypher":' * 100_000, "no JSON"),
         ("query", "[1]", "no object"),
         ("query", '{"cypher": "RETURN 1", "limit": 3}', "limit: Extra inputs"),
         ("query", '{"cypher": 1}', "valid string"),

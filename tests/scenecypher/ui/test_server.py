@@ -365,6 +365,10 @@ def test_a_file_is_imported_or_refused_in_words(client: TestClient, db: sc.Scene
     answer = client.post("/import", params={"name": f"../../{name}"}, content=json.dumps(scene))
     assert (answer.status_code, answer.text) == (200, f"/home?scene=networkx%2F{name.removesuffix('.json')}")
     db.delete(f"networkx/{name.removesuffix('.json')}")
+    for odd in ("a\0b.json", "\N{GRINNING FACE}" * 99 + ".json"):
+        assert client.post("/import", params={"name": odd}, content="{").status_code == 400, (
+            "no file of that name is made"
+        )
     refused = client.post("/import", params={"name": "broken.json"}, content='{"nodes": [')
     assert (refused.status_code, refused.text.startswith("broken.json: line 1, column 12")) == (400, True)
     assert client_of(db, read_only=True).post("/import", content="{}").status_code == 404
