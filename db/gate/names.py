@@ -116,15 +116,15 @@ def check_names(
 ) -> None:
     """Refuse the first name that neither the registry nor the scene nor the query itself defines.
 
-    A property may be unknown in `IS NULL` and `coalesce()`, which handle its absence: the answer is right.
+    What is surely a node has no components of points and times. A property may be unknown in `IS NULL` and
+    `coalesce()`, which handle its absence: the answer is right.
     """
     every = with_past(schema) if past else schema
-    own = schema.properties | keys_in(parts)
     names = {
         "label": every.labels,
         "relation_type": every.relation_types,
         "either": every.labels | every.relation_types,
-        "property": every.properties | own,
+        "property": every.properties | keys_in(parts),
     }
     until = -1  # the end of the coalesce() around a part
     for part in parts:
@@ -139,7 +139,8 @@ def check_names(
                 if past and owner != ENTITY and name in HIDDEN:
                     raise hidden_property(name)
                 if not part.may_be_absent and part.at > until:
-                    _check("property", name, own if owner == ENTITY else names["property"], every, known, owner=owner)
+                    there = schema.properties if owner == ENTITY else names["property"]
+                    _check("property", name, there, every, known, owner=owner)
 
 
 def _check(
@@ -214,6 +215,8 @@ def _class_hint(name: str, labels: AbstractSet[str], known: KnownValues) -> str:
 
 def _property_hint(name: str, names: AbstractSet[str], known: KnownValues) -> str:
     """Return the hint that a property is one of the lists, or a value in one; empty if another property is nearer."""
+    if name in {"x", "y", "z"} and "center" in names:
+        return f"a position is a point: write n.center.{name}"
     bare = name.removeprefix("is_").removeprefix("is")
     for list_ in sorted(LISTS, reverse=True):
         near = _nearer(bare, known.get(list_, ()), names)

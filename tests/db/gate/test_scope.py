@@ -188,6 +188,9 @@ def test_a_property_may_be_unknown_where_only_its_absence_is_asked() -> None:
     assert scoped("MATCH (o) WHERE o.foo IS NULL AND o.bar IS NOT NULL RETURN count(*)")
     assert scoped("WITH {foo: 1} AS m RETURN m.foo")
     assert scoped("MATCH (o) RETURN coalesce(o.foo, 'none') AS foo")
+    assert scoped("MATCH (o) WITH o.center AS c, o {.name, x: 1} AS o RETURN c.x, o.x, date('2026-01-01').year")
+    with pytest.raises(QueryRefused, match="no property `year`"):
+        scoped("MATCH (o) WHERE o.year > 1 RETURN o.id")
 
 
 @pytest.mark.parametrize(
@@ -208,6 +211,8 @@ def test_a_property_may_be_unknown_where_only_its_absence_is_asked() -> None:
         ("MATCH (n) WHERE n.isOpen RETURN n", "`states` is a list: did you mean `'open' IN n.states`?"),
         ("MATCH (n) WHERE n.sittable RETURN n", "`affordances` is a list: did you mean `'sittable' IN n.affordances`?"),
         ("MATCH (n) RETURN n.nam", "did you mean `name`?"),
+        ("MATCH (n) WHERE n.z > 1 RETURN n", "a position is a point: write n.center.z"),
+        ("MATCH (n {x: 1}) RETURN n", "a position is a point: write n.center.x"),
         ("MATCH (n) RETURN n.clas", "did you mean `class`?"),
         (
             "MATCH (n) WHERE n.state = 'open' RETURN n",
