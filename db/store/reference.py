@@ -24,6 +24,8 @@ def resolve_reference(graph: GraphView, text: str) -> str:
     Raises UnknownReference with the candidates if there are several, with the nearest words if there is none.
     """
     wanted = unicodedata.normalize("NFC", text)
+    if not (wanted in graph.nodes or graph.by_name.get(wanted) or graph.by_class.get(wanted)):
+        wanted = wanted.strip()
     for found in ([wanted] if wanted in graph.nodes else [], graph.by_name.get(wanted), graph.by_class.get(wanted)):
         if found:
             return single(text, [*found])

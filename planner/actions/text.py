@@ -85,12 +85,13 @@ def _arguments(text: str) -> tuple[str, ...] | None:
 
 def _unquoted(piece: re.Match[str]) -> str:
     doubled, quoted, plain = piece.groups()[:3]
-    return (doubled.replace('""', '"') if doubled is not None else quoted or plain or "").strip()
+    argument = doubled.replace('""', '"') if doubled is not None else quoted or (plain or "").strip()
+    return argument if argument.strip() else ""
 
 
 def _quoted(argument: str) -> str:
     """Quote the argument so that it is parsed back; with both kinds of quotes in it, double quotes are doubled."""
-    if not set(argument) & set(""",()"'"""):
+    if argument == argument.strip() and not set(argument) & set(""",()"'"""):
         return argument
     if "'" in argument or '"' not in argument:
         return '"' + argument.replace('"', '""') + '"'

@@ -79,7 +79,7 @@ def test_a_reference_is_an_id_a_unique_name_or_a_unique_class(store: SceneStore)
     simulator = Simulator(store, scene)
     assert [step.action for step in simulator.act("""grab("Tom's mug, blue")""")] == ["grab(x1)"]
     assert [step.action for step in simulator.act("put on (mug, table)")] == ["put_on(x1, table_20)"]
-    assert [step.action for step in simulator.act("Grab(x1);")] == ["grab(x1)"]
+    assert [step.action for step in simulator.act("Grab(' x1');")] == ["grab(x1)"]
     assert [event.action for event in store.history(scene)] == ["grab(x1)", "put_on(x1, table_20)", "grab(x1)"]
 
 
