@@ -194,7 +194,7 @@ def test_a_look_is_asked_again_of_a_restarted_robot_and_an_action_is_not() -> No
 
 
 def why_gone(url: str) -> str:
-    """Return why the robot at an address counts as gone; many wait at once, so that the last answer has time to come."""
+    """Return why a robot counts as gone, with time for its last answer where many are asked at once."""
     with pytest.raises(RobotGone) as gone:
         RobotLink(door_to(url), Timing(repeat_s=0.1, request_s=0.3, action_s=60.0, silence_s=1.0)).ask("act", "grab")
     return str(gone.value)
