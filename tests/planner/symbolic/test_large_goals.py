@@ -21,6 +21,7 @@ from scenecypher.db.condition import (
     HasState,
     Id,
     Related,
+    atoms_of,
     evaluate,
 )
 from scenecypher.db.graph.scene import Relation, SceneGraph
@@ -110,6 +111,9 @@ def test_so_many_of_whatever_can_be_moved_are_planned_for_within_a_quarter_of_a_
     home = cutlery_home(24)
     on_table = Exists("to", And((HasClass("to", "kitchentable"), Related("x", "ON", "to"))))
     goal = AtLeast(16, "x", And((HasKind("x", "Object"), on_table)))
+    single = in_serial_order(goal, home)
+    assert len(single) == 16
+    assert not any(isinstance(it, HasKind) for part in single for it in atoms_of(part)), "or all of the kind are seen"
     found, state = find_plan(PlanRequest(goal, VOCABULARY, timeout_s=15), home), planning_state(home, VOCABULARY)
     assert found.plan is not None, found.why
     assert state is not None
