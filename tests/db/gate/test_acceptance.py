@@ -13,6 +13,7 @@ from scenecypher.db.gate.scope import scope
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.connection import Database
+from scenecypher.db.store.publish import delete_generation
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import QueryRefused
 from tests.db.gate.conftest import HOME, TIMEOUT_S, accepted, sample_indexes
@@ -51,9 +52,9 @@ def stored(database: Database, nodes: int) -> Iterator[SceneRef]:
     store, name = SceneStore(database), f"test/grown-{uuid4().hex}"
     store.put(ImportedScene(name, grown_scene(nodes)))
     database.transaction(sample_indexes, access="write", timeout_s=TIMEOUT_S)
-    yield SceneRef(store.find(name).key, name)
-    store.delete(name)
-    store.delete_leftovers(grace_s=0)
+    scene = SceneRef(store.find(name).key, name)
+    yield scene
+    delete_generation(database, scene.key)
     database.transaction(sample_indexes, access="write", timeout_s=TIMEOUT_S)
 
 
