@@ -58,7 +58,7 @@ class Conversation:
     @property
     def shown_past(self) -> bool:
         """Return whether the model asked to be shown the past, and was."""
-        return any(isinstance(one.ending, Rejected) and one.ending.code == "past" for one in self.attempts)
+        return any(map(asks_for_past, self.attempts))
 
     @property
     def tries(self) -> int:
@@ -120,13 +120,7 @@ class Conversation:
         """
         is_copy = self.last.repeats is not None and isinstance(self.last.ending, Rejected)
         said = Message("assistant", _echo(self.last))
-        past = [part for part in self.messages if part.role == "user" and part.text.startswith(prompt.PAST_PART)]
-        start = (
-            (*self.messages[:2], Message("assistant", prompt.PAST), *past, Message("assistant", "(no query)"))
-            if past
-            else self.messages[:1]
-        )
-        earlier = start if is_copy else (*self.messages, said)
+        earlier = self.messages[:1] if is_copy else (*self.messages, said)
         messages = (*earlier, message)
         return replace(self, messages=messages, hinted=self.hinted or hinted, doubted=self.doubted or doubted)
 
@@ -175,6 +169,11 @@ class Conversation:
                 many = f"{len(self.attempts)} attempts" if len(self.attempts) > 1 else "1 attempt"
                 return f"no query was accepted after {many}; the last one: {message}"
         raise AssertionError
+
+
+def asks_for_past(attempt: Attempt) -> bool:
+    """Check if an attempt asked to be shown the past."""
+    return isinstance(attempt.ending, Rejected) and attempt.ending.code == "past"
 
 
 def result_text(ending: QueryExecuted | TextAnswer) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
@@ -17,7 +18,19 @@ from scenecypher.retriever.library import Example, Mention, Mentions, nearest_ex
 from scenecypher.retriever.linked_words import GENERAL, LABELS
 
 PastMode: TypeAlias = Literal["auto", "always", "never"]
-"""When a prompt has the part about the past: if the question names who acted or the model asks, always, or never."""
+"""When a prompt has the part about the past: if the question tells that it is about it or the model asks, always, or
+never.
+"""
+IN_THE_PAST: Final = re.compile(
+    r"\b(?:was|were|did|had|undone|yesterday|ago|so far|at first|(?:first|last) time|how often|how many times)\b"
+    r"|\b\d?\d:\d\d\b"
+    r"|\bwho (?!(?:\w*s|are|have|can|could|may|might|will|would)\b)\w",
+    re.IGNORECASE,
+)
+"""Words of questions about the past: its verbs, its times, and `who opened …`."""
+NAMED: Final = re.compile(r"\b[^\W\d]\w*[-_]?\d+\b")
+"""A name that tells one thing from others of its class: `lamp_28`."""
+OF_CLASS: Final = re.compile(r"\{class: '(\w+)'\}")
 
 ACTORS_SHOWN: Final = 12
 ACTION_SHOWN: Final = 60
@@ -57,10 +70,12 @@ RARE: Final[Mapping[str, tuple[str, ...]]] = {
 """Properties that few questions need: told by their names alone."""
 
 
-def names_one_of(question: str, actors: Iterable[str], agents: Iterable[str]) -> bool:
-    """Check if a question names somebody who acted and is nothing of the present: no robot in general, no agent."""
+def is_about_past(question: str, actors: Iterable[str], agents: Iterable[str]) -> bool:
+    """Check if a question's words tell that it is about the past, or it names somebody who acted and is nothing of the
+    present: no robot in general, no agent.
+    """
     mentions, others = Mentions.of(question), {*LABELS, *GENERAL, *words_of(agents)}
-    return any(
+    return bool(IN_THE_PAST.search(question)) or any(
         mentions.mention(actor) is Mention.WHOLE and not others.intersection(words_of([actor])) for actor in actors
     )
 
@@ -76,13 +91,25 @@ def past_text(gate: Gate, scene: SceneInfo) -> str:
 
 def past_examples(question: str, count: int, meaning: Meaning = NO_MEANING) -> tuple[Example, ...]:
     """Return the `count` worked examples about the past that are nearest to a question, the nearest last."""
-    return nearest_examples(past_library(), question, count=count, meaning=meaning)
+    examples = past_library(by_name=bool(NAMED.search(question)))
+    return nearest_examples(examples, question, count=count, meaning=meaning)
 
 
 @cache
-def past_library() -> tuple[Example, ...]:
-    """Return the worked examples about the past."""
-    return read_examples(files("scenecypher.retriever") / "past_queries.jsonl")
+def past_library(*, by_name: bool = False) -> tuple[Example, ...]:
+    """Return the worked examples about the past; things have their names in them, or else their classes."""
+    examples = read_examples(files("scenecypher.retriever") / "past_queries.jsonl")
+    return tuple(map(_by_name, examples)) if by_name else examples
+
+
+def _by_name(example: Example) -> Example:
+    """Return the example with the name of one thing, where it is about "the" thing of a class."""
+    of_class = OF_CLASS.search(example.cypher)
+    if not of_class or f"the {of_class[1]}" not in re.findall(r"the \w+", example.question):
+        return example
+    name = f"{of_class[1]}_7"
+    cypher = example.cypher.replace(of_class[0], f"{{name: {literal(name)}}}")
+    return Example(question=example.question.replace(f"the {of_class[1]}", name), cypher=cypher)
 
 
 @cache

@@ -19,7 +19,6 @@ nearer, and 0 for a node without one. Use it for what no class, name or property
 value means "the same": MATCH (n:Entity) RETURN n.name ORDER BY similarity(n, 'something soft to sit on') DESC LIMIT \
 3"""
 PAST: Final = "PAST"
-PAST_PART: Final = "The past of this scene graph, which queries may read too:"
 ASK_FOR_PAST: Final = f"""\
 This scene graph has a past as well: what was where before, and what was done, when, why and by whom. If the question \
 is about that ("who", "still", "no longer", "again", a verb in the past), reply with {PAST} alone; you are then shown \
@@ -106,18 +105,13 @@ def code_writer(
 
 def past_part(past: str) -> str:
     """Return the part of a system message that shows the schema of the past."""
-    return f"{PAST_PART}\n\n{past}"
+    return f"The past of this scene graph, which queries may read too:\n\n{past}"
 
 
 def worked(examples: Sequence[Example]) -> str:
     """Return worked examples as a part of a message."""
     listed = "\n\n".join(f"Question: {one.question}\n```cypher\n{one.cypher}\n```" for one in examples)
     return f"Worked examples:\n\n{listed}"
-
-
-def shown_past(question: str, past: str, examples: Sequence[Example]) -> Message:
-    """Return the schema of the past to a model that asked for it, and the question again."""
-    return Message("user", f"{past_part(past)}\n\n{worked(examples)}\n\n{asked(question).text}")
 
 
 def text_reader(graph: str) -> Message:

@@ -24,6 +24,7 @@ from scenecypher.retriever.conversation import (
     Conversation,
     ParsedReply,
     VerifierMode,
+    asks_for_past,
     not_addressed_message,
     parse_reply,
     refusal_message,
@@ -36,7 +37,7 @@ from scenecypher.retriever.graph_api import graph_text
 from scenecypher.retriever.library import examples_for, has_furniture
 from scenecypher.retriever.linked_words import linked_words
 from scenecypher.retriever.outline import is_robot_map
-from scenecypher.retriever.past_text import PastMode, names_one_of, past_examples, past_text
+from scenecypher.retriever.past_text import PastMode, is_about_past, past_examples, past_text
 from scenecypher.retriever.retrieval import (
     Attempt,
     AttemptEnding,
@@ -141,6 +142,9 @@ class Retriever:
         while continues:
             conversation = conversation.with_attempt(self._attempt(conversation, scene))
             yield Attempted(conversation.last)
+            if asks_for_past(conversation.last):
+                conversation = replace(conversation, messages=self._prompt(question, scene, shown, shows_past=True))
+                continue
             event, message = self._reaction(conversation, scene)
             if event is not None:
                 yield event
@@ -167,17 +171,24 @@ class Retriever:
             graph, version = graph_text(SceneReader(self.gate, self.enumerator, scene))
             return graph, Conversation(question, (prompt.text_reader(graph), prompt.asked(question)), read_at=version)
         schema = self._schema(question, scene, occurring)
-        is_map, count, meaning = is_robot_map(occurring), self.options.examples, self.meaning
+        return schema, Conversation(question, self._prompt(question, scene, schema))
+
+    def _prompt(
+        self, question: str, scene: SceneInfo, schema: str, *, shows_past: bool = False
+    ) -> tuple[Message, Message]:
+        """Return the task with all that the model is shown, and the question."""
+        occurring, count, meaning = self.enumerator.of(scene), self.options.examples, self.meaning
         actors = self._actors(scene, occurring)
-        if self._shows_past(question, scene, occurring, actors):
+        if shows_past or self._shows_past(question, scene, occurring, actors):
             past = prompt.past_part(past_text(self.gate, scene))
             examples = past_examples(question, count, meaning)
         else:
             past = prompt.ASK_FOR_PAST if actors else ""
+            is_map = is_robot_map(occurring)
             examples = examples_for(scene.vocabulary, question, count, occurring, is_map=is_map, meaning=meaning)
-        words = linked_words(question, occurring, self.meaning) if self.options.assisted else None
+        words = linked_words(question, occurring, meaning) if self.options.assisted else None
         system = prompt.code_writer(schema, examples, words, past, has_furniture=has_furniture(occurring))
-        return schema, Conversation(question, (system, prompt.asked(question)))
+        return system, prompt.asked(question)
 
     def _actors(self, scene: SceneInfo, occurring: Enumerations) -> frozenset[str]:
         """Return who acted in a scene whose past the model may ask for; nobody where nothing was done.
@@ -188,11 +199,11 @@ class Retriever:
         return self.enumerator.actors(scene) if is_offered and not is_robot_map(occurring) else frozenset()
 
     def _shows_past(self, question: str, scene: SceneInfo, occurring: Enumerations, actors: frozenset[str]) -> bool:
-        """Check if the prompt has the past at once: always, or where the question names who acted."""
+        """Check if the prompt has the past at once: always, or where the question's words tell of it."""
         if self.options.past == "always":
             return not scene.is_past_copy
         agents = (f"{it.name} {it.class_}" for it in occurring.agents)
-        return bool(actors) and names_one_of(question, actors, agents)
+        return bool(actors) and is_about_past(question, actors, agents)
 
     def _request(self, *messages: Message, after: int = 0, max_tokens: int | None = None) -> Request:
         """Return a request; each attempt `after` the first has a higher temperature than the one before."""
@@ -266,9 +277,6 @@ class Retriever:
                 assert_never(never)
 
     def _refused(self, conversation: Conversation, refusal: Rejected, scene: SceneInfo) -> Message:
-        if refusal.code == "past":
-            examples = past_examples(conversation.question, self.options.examples, self.meaning)
-            return prompt.shown_past(conversation.question, past_text(self.gate, scene), examples)
         if refusal.code == "property" and self.options.assisted:
             return refusal_message(conversation, f"{refusal.message} {_properties(self.enumerator.of(scene))}")
         if refusal.code == "failed" and self.options.assisted:

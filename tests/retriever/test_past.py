@@ -52,7 +52,7 @@ def test_a_question_about_the_past_is_answered(ready: Ready, lived_in: SceneInfo
     retriever, server = ready([PAST, MOVED])
     found = retriever.ask("When was a cup last moved, and who moved it?", lived_in)
     assert found.rows == (("cup_7011", "2026-11-23T09:00:00.000000000+00:00", "robot"),)
-    told = messages(server, 1)[-1]
+    told, question = messages(server, 1)
     assert "(:PastFact)" in told
     assert "since_at" in told
     assert told.partition("TIMES\n")[2].startswith(
@@ -65,6 +65,7 @@ an action is text such as 'take cup'
 """
     )
     assert "Question: When was the book last moved" in told
+    assert question == "Question: When was a cup last moved, and who moved it?"
 
 
 def test_a_prompt_holds_no_time_but_the_declared(ready: Ready, lived_in: SceneInfo) -> None:
@@ -76,7 +77,7 @@ def test_a_prompt_holds_no_time_but_the_declared(ready: Ready, lived_in: SceneIn
         prompts.append(messages(server, 1))
     assert prompts[0] == prompts[1]
     assert lived_in.key not in str(prompts)
-    assert "began" not in prompts[0][-1].partition("RELATIONS of the past")[0]
+    assert "began" not in prompts[0][0].partition("RELATIONS of the past")[0]
 
 
 def test_an_episode_asks_about_its_own_past_in_its_own_clock(store: SceneStore, ready: Ready, scene: SceneInfo) -> None:
@@ -87,7 +88,7 @@ def test_an_episode_asks_about_its_own_past_in_its_own_clock(store: SceneStore, 
             retriever, server = ready([PAST, "MATCH (e:PastEvent) RETURN e.at AS at, e.version AS v"])
             found = retriever.ask("When was the fridge opened?", copy)
             assert found.rows == (("2000-01-01T08:01:00.000000000+00:00", 1),)
-            told.append(messages(server, 1)[-1])
+            told.append(messages(server, 1)[0])
     assert told[0] == told[1]
 
 
@@ -110,12 +111,13 @@ def test_a_question_about_the_present_has_the_prompt_as_ever(ready: Ready, lived
 def test_a_model_that_asks_for_the_past_is_shown_it(ready: Ready, lived_in: SceneInfo, scene: SceneInfo) -> None:
     """Words don't tell all questions about the past; the model asks, where there is one."""
     retriever, server = ready(["PAST", MOVED])
-    found = retriever.ask("Is a cup still at the place that was meant for it?", lived_in)
+    found = retriever.ask("Is a cup still at the place that is meant for it?", lived_in)
     assert ASK_FOR_PAST in messages(server, 0)[0]
     assert "(:PastFact)" not in messages(server, 0)[0]
-    shown = messages(server, 1)[-1]
+    shown, asked = messages(server, 1)
     assert "(:PastFact)" in shown
-    assert shown.endswith("Question: Is a cup still at the place that was meant for it?")
+    assert ASK_FOR_PAST not in shown
+    assert asked == "Question: Is a cup still at the place that is meant for it?"
     assert found.rows == (("cup_7011", "2026-11-23T09:00:00.000000000+00:00", "robot"),)
     retriever, server = ready(["PAST", "MATCH (n:Object) RETURN n.name"])
     assert retriever.ask("Is a cup on the table?", scene).outcome == "answered"
@@ -125,16 +127,16 @@ def test_a_model_that_asks_for_the_past_is_shown_it(ready: Ready, lived_in: Scen
 
 def test_the_past_is_asked_for_beside_the_attempts(ready: Ready, lived_in: SceneInfo) -> None:
     """The kind: a request for the past was taken for a repeated empty reply, and an attempt was lost by it."""
-    question = "Is a cup still at the place that was meant for it?"
+    question = "Is a cup still at the place that is meant for it?"
     retriever, server = ready(["", "PAST", MOVED], attempts=2)
     assert retriever.ask(question, lived_in).rows
-    assert "(:PastFact)" in messages(server, 2)[-1]
+    assert "(:PastFact)" in messages(server, 2)[0]
     retriever, server = ready(["PAST", MOVED], attempts=1)
     assert retriever.ask(question, lived_in).rows
     wrong = "MATCH (e:PastEvnt) RETURN e"
     retriever, server = ready(["PAST", wrong, wrong, MOVED])
     assert retriever.ask(question, lived_in).rows
-    assert any("(:PastFact)" in text for text in messages(server, 3)), "the past is not forgotten with the copies"
+    assert "(:PastFact)" in messages(server, 3)[0], "the past is not forgotten with the copies"
     assert not any("PastEvnt" in text.partition("refused twice")[0] for text in messages(server, 3))
 
 
@@ -145,15 +147,9 @@ def test_a_model_that_asks_for_nothing_but_the_past_is_refused(ready: Ready, liv
 
 
 @pytest.mark.parametrize(
-    "question",
-    [
-        "Is the cookie still where it was put?",
-        "Who broke the cup?",
-        "Which things are no longer where they belong?",
-        "Where did I leave my phone?",
-    ],
+    "question", ["Is the cookie still in its jar?", "Which things are no longer where they belong?", "Who holds a cup?"]
 )
-def test_a_question_about_the_past_is_offered_it_whatever_its_words(
+def test_a_question_whose_words_tell_nothing_is_offered_the_past(
     ready: Ready, lived_in: SceneInfo, question: str
 ) -> None:
     """The kind: a list of words decided, so that a question in other words could not be answered."""
@@ -161,7 +157,38 @@ def test_a_question_about_the_past_is_offered_it_whatever_its_words(
     assert retriever.ask(question, lived_in).rows
     assert ASK_FOR_PAST in messages(server, 0)[0]
     assert "(:PastFact)" not in messages(server, 0)[0]
-    assert "(:PastFact)" in messages(server, 1)[-1]
+    assert "(:PastFact)" in messages(server, 1)[0]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is the cookie still where it was put?",
+        "Who broke the cup?",
+        "Where did I leave my phone?",
+        "How often has the door opened?",
+        "What is on the table that had nothing on it at 10:15?",
+    ],
+)
+def test_a_question_in_the_past_tense_is_shown_it_at_once(ready: Ready, lived_in: SceneInfo, question: str) -> None:
+    """The kind: a small model answered 14 of 20 such questions with what is so now, and never asked."""
+    retriever, server = ready([MOVED])
+    assert retriever.ask(question, lived_in).rows
+    assert "(:PastFact)" in messages(server, 0)[0]
+    assert ASK_FOR_PAST not in messages(server, 0)[0]
+
+
+def test_worked_examples_name_a_thing_as_the_question_does(ready: Ready, lived_in: SceneInfo) -> None:
+    for question, shown in (
+        ("How long was tablelamp_28 on?", "lamp_7"),
+        ("How long was the lamp on at 10:15?", "lamp"),
+    ):
+        retriever, server = ready([MOVED])
+        retriever.ask(question, lived_in)
+        told = messages(server, 0)[0]
+        assert ("Question: How long was lamp_7 on?" in told) == (shown == "lamp_7")
+        assert ("{name: 'lamp_7'}" in told) == (shown == "lamp_7")
+        assert ("{class: 'lamp'}" in told) == (shown == "lamp")
 
 
 @pytest.mark.parametrize(
@@ -198,7 +225,7 @@ def test_the_part_about_the_past_is_short(gate: Gate, lived_in: SceneInfo) -> No
 
 def test_every_example_of_the_past_passes_the_gate(gate: Gate, lived_in: SceneInfo) -> None:
     reference = SceneRef.of(lived_in)
-    for example in past_library():
+    for example in (*past_library(), *past_library(by_name=True)):
         gate.run(example.cypher, reference)
 
 
