@@ -13,7 +13,6 @@ from scenecypher.db.gate.scope import scope
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.publish import delete_generation
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import QueryRefused
 from tests.db.gate.conftest import HOME, TIMEOUT_S, accepted, sample_indexes
@@ -23,8 +22,6 @@ from tests.sampling import FULL, sample
 
 SHARES = ((60, 0.99), (300, 0.99), (20_000, 0.97))
 """Sizes of scenes, and the least share of natural queries that the gate accepts there."""
-MOST_STORED = 20_000 if FULL else 5_000
-"""Nodes of the largest scene that is stored, too."""
 UNRELATED_NODES = 3_000
 """Nodes of the unrelated scene."""
 
@@ -54,15 +51,13 @@ def stored(database: Database, nodes: int) -> Iterator[SceneRef]:
     store, name = SceneStore(database), f"test/grown-{uuid4().hex}"
     store.put(ImportedScene(name, grown_scene(nodes)))
     database.transaction(sample_indexes, access="write", timeout_s=TIMEOUT_S)
-    scene = SceneRef(store.find(name).key, name)
-    yield scene
-    delete_generation(database, scene.key)
+    yield SceneRef(store.find(name).key, name)
+    store.delete(name)
+    store.delete_leftovers(grace_s=0)
     database.transaction(sample_indexes, access="write", timeout_s=TIMEOUT_S)
 
 
-@pytest.mark.parametrize(
-    ("first", "nodes", "share"), [(at, min(nodes, MOST_STORED), share) for at, (nodes, share) in enumerate(SHARES)]
-)
+@pytest.mark.parametrize(("first", "nodes", "share"), [(at, *size) for at, size in enumerate(SHARES)])
 def test_natural_queries_are_accepted_with_the_servers_plans(
     scenes: Database, first: int, nodes: int, share: float
 ) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, LiteralString, cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,12 +16,8 @@ from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryFailed, QueryRefused
 from tests.db.gate.conftest import HOME, TIMEOUT_S, IndependentClient, checksum
 from tests.db.gate.corpus import CANARY, HOME_BOUNDS, VOCABULARY, plain_form, rows_of
-from tests.sampling import FULL
 
 LIMITS = Limits(seconds=20, rows=200_000, row_bytes=50_000_000, total_bytes=50_000_000)
-
-OTHERS: LiteralString = "n.scene <> 'home'" if FULL else "n.scene = 'other'"
-"""The scenes that are deleted: with those of all other tests gone, each query takes seconds in that transaction."""
 
 LABELS = [
     "",
@@ -154,7 +150,7 @@ def without_others(database: Database, text: str) -> list[str] | str:
     outcome: list[Any] = []
 
     def work(tx: ManagedTransaction) -> None:
-        tx.run("MATCH (n:Entity|Event) WHERE " + OTHERS + " DETACH DELETE n").consume()
+        tx.run("MATCH (n:Entity|Event) WHERE n.scene <> 'home' DETACH DELETE n").consume()
         outcome.append(rows_of(collect(tx.run(cast("Any", scoped.text), parameters), scoped, LIMITS)[1]))
         raise RollBack
 
