@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from scenecypher.db.gate.names import FACT_ADVICE
 from scenecypher.db.schema import ENTITY, KINDS, PAST_KINDS, SCENES, Schema
 from scenecypher.db.store.enumerations import ByIdentity, Enumerations, Pattern, literal
 from scenecypher.errors import did_you_mean
@@ -23,7 +24,10 @@ KEPT: Final = 32
 """Queries of which the claims and what follows from them are remembered."""
 PATTERNS_SHOWN: Final = 5
 LISTS: Final = ("states", "affordances")
+MOVABLE: Final = ("Object", "".join(stems("movable")))
+"""A label and the word that says the same of a thing, whatever affordance has that name."""
 NOT_DEFINED: Final = re.compile(r"Variable `(\w+)` not defined")
+ONE_MOMENT: Final = re.compile(r"\b((?:since_|until_)?at)\s*:\s*datetime\(.*\.\1\s*[<>]", re.DOTALL)
 ELSEWHERE: Final = {"class": "a class", "name": "a name", "states": "a state", "affordances": "an affordance"}
 """Properties searched for a value that stands in the wrong property, and their names in a hint."""
 
@@ -76,18 +80,26 @@ def _turned(cypher: str, same: ByIdentity, schema: Schema) -> tuple[str, tuple[s
 
 def mistake_in(cypher: str, occurring: Enumerations, schema: Schema = SCENES) -> str:
     """Return what can't be meant in a query, and what can: a list tested as a text, a label or a state taken for a
-    class, a name or class under another label, one property in two columns; nothing if it has none of these.
+    class, a name or class under another label, one property in two columns, a time that is one moment and before or
+    after another, a relation taken for a state of the past; nothing if it has none of these.
     """
     return _mistake(cypher, ByIdentity(occurring), schema)
 
 
 @lru_cache(maxsize=KEPT)
 def _mistake(cypher: str, same: ByIdentity, schema: Schema) -> str:
-    occurring, claims = same.of, _of_the_present(_claims(cypher, same, schema))
-    classes = {use.name for use in occurring.classes}
+    occurring, every = same.of, _claims(cypher, same, schema)
+    classes, claims = {use.name for use in occurring.classes}, _of_the_present(every)
     if claims.repeated:
         one, other, what = claims.repeated
         return f"the columns {one} and {other} are both {what}; give each a node of its own, or leave one out"
+    if found := ONE_MOMENT.search(cypher):
+        at = found[1]
+        return f"{at} in braces is one moment alone; between two times write WHERE t1 <= e.{at} AND e.{at} < t2"
+    for claim in every.properties:
+        relation = claim.values[0].upper()
+        if (claim.label, claim.property) == ("PastFact", "state") and relation in schema.relation_types:
+            return f"{literal(claim.values[0])} is no state, but a relation; {FACT_ADVICE}"
     for claim in claims.properties:
         mistake = _list_mistake(claim, occurring) or _kind_mistake(claim, occurring)
         if not mistake and not classes.intersection(claim.values):
@@ -120,6 +132,8 @@ def unnamed_advice(cypher: str, message: str, occurring: Enumerations) -> str:
         return f"{name} is known within its list alone: leave out what reads it elsewhere, such as ORDER BY {name}.name"
     asked = re.search(rf"\b{name}(?:\.\w+)?\)?\s+AS\s+(\w+)", cypher, re.IGNORECASE)
     before = re.findall(r"\((\w+):\w", re.split(r"\bRETURN\b", cypher, maxsplit=1, flags=re.IGNORECASE)[0])
+    if "PastFact" in cypher:
+        return f"{name} is in no pattern; {FACT_ADVICE}"
     match LABELS.get("".join(stems(asked[1]))) if asked and before else None:
         case "Place":
             pattern = f"({before[-1]})-[:{chain_to_room(occurring)}]->({name}:Place)"
@@ -131,8 +145,9 @@ def unnamed_advice(cypher: str, message: str, occurring: Enumerations) -> str:
 
 
 def _label_mistake(claim: PropertyClaim) -> str:
-    label = LABELS.get("".join(stems(claim.values[0]))) if claim.property == "class" and claim.test == "=" else None
-    if label is None:
+    word = "".join(stems(claim.values[0]))
+    label = claim.label if (claim.label, word) == MOVABLE else LABELS.get(word)
+    if label is None or claim.property != "class" or claim.test != "=":
         return ""
     return f"{literal(claim.values[0])} is no class; all of them are (n:{label}), without a class"
 

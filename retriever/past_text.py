@@ -50,8 +50,8 @@ RETURN collect(actor) AS actors, sum(events) AS events, max(version) AS version,
 NOTES: Final = """\
 Nodes of the past are nodes of their own; give each its label. No relation leads from them to the present: join by id, \
 MATCH (p:PastNode), (n:Object) WHERE n.id = p.id.
-It was so at version v: f.since <= v AND (f.until IS NULL OR v < f.until), and at a time t likewise, with since_at and \
-until_at. It is so now: f.until IS NULL.
+It was so at version v, 0 at the beginning: f.since <= v AND (f.until IS NULL OR v < f.until), and at a time t \
+likewise, with since_at and until_at. It is so now: f.until IS NULL.
 CLOSE and FACING have no facts. An event that was taken back has undone = true: leave such events out, and those of \
 kind 'undo' and 'redo', if the question is about what was done.
 A time is written datetime('2026-01-31T10:15:00+00:00'); seconds are duration.inSeconds(a, b).seconds.

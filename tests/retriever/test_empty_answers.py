@@ -153,6 +153,13 @@ def test_any_text_can_be_read(text: str) -> None:
             "MATCH (f:Asset) WITH f, count(DISTINCT r) AS objects RETURN f.name AS furniture, objects",
             "r is in no pattern: add one before, MATCH (r:Object)-[:ON|INSIDE]->(f)",
         ),
+        (
+            "MATCH (f:PastFact)-[:TARGET]->(:PastNode {name: 'sink_64'}) RETURN r.name AS thing",
+            (
+                "r is in no pattern; what was so is a fact: "
+                "(n:PastNode)<-[:ABOUT]-(f:PastFact {relation: 'INSIDE'})-[:TARGET]->(t:PastNode)"
+            ),
+        ),
         ("MATCH (f:Asset) RETURN r.name AS weather", ""),
     ],
 )

@@ -148,6 +148,10 @@ def test_a_label_that_is_taken_for_a_class_is_told_as_one() -> None:
     ("query", "told"),
     [
         ("MATCH (n {class: 'movable'}) RETURN n", "'movable' is no class; test it with 'movable' IN n.affordances"),
+        (
+            "MATCH (n:Object {class: 'movable'}) RETURN n",
+            "'movable' is no class; all of them are (n:Object), without a class",
+        ),
         ("MATCH (n:Asset) WHERE n.class = 'dirty' RETURN n", "'dirty' is no class; test it with 'dirty' IN n.states"),
         (
             "MATCH (o:Object {name: 'desk_104'})-[:ON]->(a) RETURN a",
@@ -178,6 +182,19 @@ def test_a_label_that_is_taken_for_a_class_is_told_as_one() -> None:
             "MATCH (o:Object)-[:ON]->(x:Entity) RETURN o.name AS object, x.name AS furniture, x.name AS room",
             "the columns furniture and room are both x.name; give each a node of its own, or leave one out",
         ),
+        (
+            "MATCH (e:PastEvent {at: datetime('2026-03-03T21:23Z')}) WHERE e.at < datetime() RETURN e",
+            "at in braces is one moment alone; between two times write WHERE t1 <= e.at AND e.at < t2",
+        ),
+        ("MATCH (e:PastEvent {at: datetime('2026-03-03T21:23:30Z')}) WHERE e.version < 9 RETURN e", ""),
+        (
+            "MATCH (f:PastFact {state: 'inside'})-[:TARGET]->(:PastNode {name: 'sink_64'}) RETURN f",
+            (
+                "'inside' is no state, but a relation; what was so is a fact: "
+                "(n:PastNode)<-[:ABOUT]-(f:PastFact {relation: 'INSIDE'})-[:TARGET]->(t:PastNode)"
+            ),
+        ),
+        ("MATCH (f:PastFact {state: 'open'})-[:ABOUT]->(:PastNode {name: 'sink_64'}) RETURN f", ""),
         ("MATCH (o:Object)-[:ON]->(x:Entity) RETURN o.name AS object, x.name AS on, x.id AS id", ""),
         ("MATCH (n:Asset {name: 'desk_104'}) WHERE NOT n.class = 'dirty' RETURN n", ""),
         ("MATCH (d {class: 'door'}), (c {class: 'no_such'}) RETURN d, c", ""),
