@@ -93,10 +93,10 @@ def _table(name: str, tasks: tuple[str, ...], like: EpisodePlan) -> TablePlan:
 def _tasks(subset: str, wording: Wording, limit: int, seed: int | None) -> list[Task]:
     """Return the chosen tasks of those for which a reference plan, and so a goal graph, is known; others are not read.
 
-    With the wording `goal` those with ground goals alone are chosen of.
+    With the wording `goal` those with ground goals alone are chosen of, for which all are read unless all are such.
     """
     ids = [it for it in datasets.reference_plans() if it.startswith(f"{subset}/")]
-    if wording == "goal":
+    if wording == "goal" and not datasets.dataset(subset).has_ground_goals:
         ids = [it for it in ids if is_ground_goal(datasets.task(it)[1].goal)]
     return [datasets.task(it)[1] for it in take_spread(ids, limit, seed)]
 

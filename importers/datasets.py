@@ -76,6 +76,8 @@ class Dataset:
     read_scenes: ReadScenes
     read_tasks: ReadTasks
     has_reference_plans: bool = False
+    has_ground_goals: bool = False
+    """Whether every goal says of single nodes where and how they are."""
     read_final_graph: ReadGraph | None = None
 
     def scenes(self, only: str | None = None) -> Iterator[ImportedScene]:

@@ -27,9 +27,12 @@ TERMINAL = ("COLUMNS", "LINES", "NO_COLOR")
 """The first two are in the environment of pytest's workers, since pytest imports readline, which sets them."""
 LONG_FILES = (
     *("test_docs.py", "test_local.py", "test_server_gone.py"),
-    *("test_installed_packages.py", "test_packaging.py", "test_site.py"),
+    *("test_installed_packages.py", "test_packaging.py", "test_site.py", "test_backup.py"),
 )
-"""Files that wait for processes and time limits: run first, so that no worker runs one alone at the end."""
+"""Files that wait for processes and time limits: run first, so that no worker runs one alone at the end.
+
+One backs up all scenes of its server, which are few at first.
+"""
 MANY = 3_000
 """A run of as many tests has a server that compiles in two stages: best for all tests, worse for a few files."""
 

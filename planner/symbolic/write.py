@@ -103,12 +103,16 @@ def in_serial_order(goal: c.Condition, graph: SceneGraph) -> list[c.Condition]:
 
 
 def _one_by_one(part: c.Condition, graph: SceneGraph) -> Iterator[c.Condition]:
-    """Yield a count as facts of single things, those first of which it holds already; another part as it is."""
+    """Yield a count as facts of single things, those first of which it holds already; another part as it is.
+
+    What never changes is no part of such a fact: a goal about a class is planned for among all things of that class.
+    """
     if isinstance(part, c.AtLeast):
-        known = c.And(tuple(it for it in c.conjuncts(part.where) if op.is_static(it)))
+        conjuncts = [*c.conjuncts(part.where)]
+        known = c.And(tuple(it for it in conjuncts if op.is_static(it)))
+        wanted = c.And(tuple(it for it in conjuncts if not op.is_static(it)))
         claims = [
-            c.bind(part.where, {part.var: c.Id(node)})
-            for node in c.witnesses(part.var, known, graph=graph, bindings={})
+            c.bind(wanted, {part.var: c.Id(node)}) for node in c.witnesses(part.var, known, graph=graph, bindings={})
         ]
         if known.parts and len(claims) >= part.n:
             yield from sorted(claims, key=lambda it: not c.evaluate(it, graph, {}))[: part.n]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
@@ -15,6 +13,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import scenecypher as sc
+from scenecypher.cli.app import run_command_line
 from scenecypher.cli.demo import INSTRUCTION, QUESTIONS
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
@@ -201,11 +200,12 @@ def test_a_file_draws_the_relations_of_what_is_chosen(
 
 
 def test_a_file_plays_the_last_versions(
-    chromium: Window, played: tuple[str, int], page_env: dict[str, str], tmp_path: Path
+    chromium: Window, played: tuple[str, int], page_env: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "evening.html"
-    command = (sys.executable, "-m", "scenecypher", "scenes", "show", played[0], "--html", str(file), "--versions", "3")
-    subprocess.run(command, env=page_env, check=True, capture_output=True)
+    for name, value in page_env.items():
+        monkeypatch.setenv(name, value)
+    assert run_command_line(("scenes", "show", played[0], "--html", str(file), "--versions", "3")) == 0
     page, canvas = chromium.page, chromium.page.locator("#map")
     page.goto(file.as_uri())
     slider = page.get_by_label("Version", exact=True)
@@ -251,13 +251,16 @@ def place_of(page: Page, node: str) -> tuple[float, float]:
 def test_versions_are_played_and_scrubbed_in_place(window: Window, pages: Entered, played: tuple[str, int]) -> None:
     """A version that costs a page: what moved between two of them is not seen to move."""
     page, canvas = window.page, window.page.locator("#map")
+    page.clock.install()
     go(page, pages.at("/home", scene=played[0], version=0))
     expect(page.locator("#strip")).not_to_have_attribute("data-versions", "0")
     before, newest = place_of(page, CUP), int(page.locator("#version").get_attribute("max") or 0)
     page.get_by_role("button", name="Play the versions").click()
-    expect(canvas).to_have_attribute("data-version", str(newest), timeout=30_000)
+    for _ in range(newest):
+        page.clock.fast_forward(1_000)
+    expect(canvas).to_have_attribute("data-version", str(newest))
     expect(page.locator("#facts")).to_contain_text(f"version {newest}, ")
-    page.wait_for_timeout(500)
+    page.clock.fast_forward(500)
     assert place_of(page, CUP) != before
     page.get_by_label("Version", exact=True).press("ArrowLeft")
     expect(canvas).to_have_attribute("data-version", str(newest - 1))
@@ -268,10 +271,15 @@ def test_versions_are_played_and_scrubbed_in_place(window: Window, pages: Entere
 
 
 PAINTED = """async () => {
-    const map = document.getElementById("map");
-    await new Promise((done) => setTimeout(done, 2000));  // what has changed glows for 1.5 s
-    return map.toDataURL();
+    for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+    return document.getElementById("map").toDataURL();
 }"""
+
+
+def painted(page: Page) -> str:
+    page.clock.fast_forward(2_000)  # what has changed glows for 1.5 s
+    picture: str = page.evaluate(PAINTED)
+    return picture
 
 
 def test_a_version_is_painted_the_same_by_whatever_way_it_is_reached(
@@ -279,20 +287,21 @@ def test_a_version_is_painted_the_same_by_whatever_way_it_is_reached(
 ) -> None:
     """Things that moved are painted over a picture of the rest: what they left, bore or hid must not stay there."""
     page, canvas, slider = window.page, window.page.locator("#map"), window.page.get_by_label("Version", exact=True)
+    page.clock.install()
     go(page, pages.at("/home", scene=played[0]))
     canvas.and_(page.locator("[data-drawn]")).wait_for()
     newest = int(slider.get_attribute("max") or 0)
     for version in (newest - 1, newest - 2, 0, 2, 1, newest):
         slider.evaluate("(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }", version)
         expect(canvas).to_have_attribute("data-version", str(version))
-    scrubbed = page.evaluate(PAINTED)
+    scrubbed = painted(page)
     slider.evaluate("it => { it.value = 0; it.dispatchEvent(new Event('input')); }")
     expect(canvas).to_have_attribute("data-version", "0")
-    assert page.evaluate(PAINTED) != scrubbed
+    assert painted(page) != scrubbed
     slider.evaluate("(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }", newest)
     expect(canvas).to_have_attribute("data-version", str(newest))
-    page.evaluate("() => { const map = document.getElementById('map'); map.width = 1; map.again(); }")
-    assert page.evaluate(PAINTED) == scrubbed
+    page.evaluate("async () => { const map = document.getElementById('map'); map.width = 1; await map.again(); }")
+    assert painted(page) == scrubbed
 
 
 def test_beside_a_run_the_map_is_at_the_step_that_is_chosen(

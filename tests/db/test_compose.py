@@ -22,6 +22,7 @@ SHARED: Final = (
     "server.memory.pagecache.size",
     "db.memory.transaction.max",
     "dbms.memory.transaction.total.max",
+    "db.transaction.monitor.check.interval",
     "dbms.usage_report.enabled",
     "server.fleet_discovery.enabled",
     "client.allow_telemetry",

@@ -12,6 +12,7 @@ from scenecypher.evaluation import dynamic, grasif
 from scenecypher.evaluation.episodes import episodes_result
 from scenecypher.evaluation.running import RunOptions, run_task
 from scenecypher.evaluation.stated_tasks import dynamic_tasks
+from scenecypher.importers.robothow import program_task
 from tests.evaluation.inspect_mock import mock_model
 from tests.oracle import provider
 
@@ -27,6 +28,7 @@ def test_the_oracle_plays_the_other_subsets_of_grasif_and_their_ablations() -> N
         "wording": "goal",
         "limit": 1,
     }
+    read = program_task.cache_info().misses
     found = episodes_result(
         run_task(grasif.grasif(**options), RunOptions("oracle/lookplangraph", at_once=2)),
         grasif.grasif.plan(**options),
@@ -34,6 +36,7 @@ def test_the_oracle_plays_the_other_subsets_of_grasif_and_their_ablations() -> N
     played = {table.key: [row.cells["sr"].value for row in table.rows if row.cells] for table in found.tables}
     assert played == {"sayplan-office": [1.0], "robothow": [1.0], "ablations": [1.0]}
     assert len(found.samples) == 2, "what two tables share is played once"
+    assert program_task.cache_info().misses <= read + 1, "programs that are not chosen are not read"
 
 
 def test_a_plan_made_beforehand_succeeds_only_where_nothing_was_moved() -> None:

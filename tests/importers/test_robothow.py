@@ -16,6 +16,7 @@ from scenecypher.db.condition import ALWAYS, And, HasState, Id, Related, evaluat
 from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import InputError
+from scenecypher.evaluation.episode import is_ground_goal
 from scenecypher.importers.grasif import read_scene, to_document
 from scenecypher.importers.robothow import (
     ACTIONS,
@@ -111,6 +112,7 @@ def test_the_goal_is_false_before_the_program_and_true_after_it(program_id: str)
         return
     assert task is not None
     assert task.goal != ALWAYS
+    assert is_ground_goal(task.goal), "as its data set says of all"
     assert not evaluate(task.goal, before.graph, {})
     assert evaluate(task.goal, after.graph, {})
     assert (task.scene, task.category) == (before.name, ALL[program_id].title)

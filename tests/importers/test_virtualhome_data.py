@@ -34,7 +34,7 @@ from tests.importers.canonical import canonical
 from tests.sampling import sample
 
 ALL: Final = list(graph_files())
-SAMPLE: Final = sample(ALL, 16)
+SAMPLE: Final = sample(ALL, 10)
 
 
 def test_there_are_518_pairs_in_the_order_of_their_ids() -> None:

@@ -1,18 +1,14 @@
-"""`python -m tests.prompts` renders all prompts anew, `--tokens` counts instead what each method's episode costs.
-
-`--print URI PASSWORD` prints those of all methods without ablations as one JSON document, on a server that runs.
-"""
+"""`python -m tests.prompts` renders all prompts anew, `--tokens` counts instead what each method's episode costs."""
 
 from __future__ import annotations
 
-import json
 import sys
 from shutil import rmtree
 
-from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from tests.prompts.episodes import WORLDS, play, variants
-from tests.prompts.rendering import FOLDER, all_files, main_files
+from tests.prompts.rendering import FOLDER, all_files
 from tests.server import throwaway_server
 
 CHARACTERS_PER_TOKEN = 4
@@ -45,21 +41,11 @@ def count() -> None:
         database.close()
 
 
-def show(uri: str, password: str) -> None:
-    """Print the files of all vocabularies, by name, without the ablations."""
-    database = Database(Address(uri, "neo4j", password))
-    found = {name: text for one in WORLDS for name, text in main_files(SceneStore(database), one.vocabulary).items()}
-    json.dump(found, sys.stdout)
-    database.close()
-
-
 if __name__ == "__main__":
     match sys.argv[1:]:
         case []:
             update()
         case ["--tokens"]:
             count()
-        case ["--print", at, secret]:
-            show(at, secret)
         case _:
             sys.exit(__doc__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
 from importlib.resources import files
 from pathlib import Path
@@ -27,20 +27,11 @@ SHORT: Final = 200
 
 def all_files(store: SceneStore, vocabulary: str) -> Mapping[str, str]:
     """Return the content of each file of a vocabulary by its name."""
-    return _files(store, vocabulary, variants())
-
-
-def main_files(store: SceneStore, vocabulary: str) -> Mapping[str, str]:
-    """Return the content of each file up to its ablations, by its name."""
-    return _files(store, vocabulary, (each for each in variants() if not each[1]))
-
-
-def _files(store: SceneStore, vocabulary: str, played: Iterable[tuple[str, tuple[str, ...]]]) -> Mapping[str, str]:
     (world,) = (one for one in WORLDS if one.vocabulary == vocabulary)
     parts = shared_parts(store, world)
     texts: dict[str, str] = {}
     bases: dict[str, str] = {}
-    for method, ablations in played:
+    for method, ablations in variants():
         text = rendered(play(store, world, method, ablations), parts)
         if not ablations:
             bases[method] = texts[method] = text

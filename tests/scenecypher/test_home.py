@@ -76,7 +76,7 @@ def test_a_closed_database_is_freed(user_env: dict[str, str], home: sc.Home, mon
         if name.startswith("NEO4J_"):
             monkeypatch.setenv(name, value)
     alive = []
-    for _ in range(5):
+    for _ in range(2):
         with sc.connect(tell=lambda _: None, model=SCRIPT) as opened:
             there = opened.home(home.name)
             there.ask(WHERE)
@@ -84,7 +84,7 @@ def test_a_closed_database_is_freed(user_env: dict[str, str], home: sc.Home, mon
         alive.append(weakref.ref(opened))
         del opened, there
     gc.collect()
-    assert [it() for it in alive] == [None] * 5
+    assert [it() for it in alive] == [None] * 2
 
 
 def cup_of(home: sc.Home) -> str:

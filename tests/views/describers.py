@@ -63,7 +63,7 @@ class Describer:
         if isinstance(content, str):
             return json.dumps(form_of(content))
         prompt = str(content[0]["text"])
-        pictures = [tiles_of(decoded(it["image_url"]["url"])) for it in content[1:]]
+        pictures = [tiles_in(it["image_url"]["url"]) for it in content[1:]]
         (asset,) = AT.findall(prompt)
         careful = self.kind not in {"careless", "overconfident"}
         extent = extent_of(pictures, prompt) if careful else "All of it is in view." if self._is_sure else ""
@@ -115,8 +115,10 @@ def form_of(prompt: str) -> dict[str, Any]:
     return {"extent": extent, "part": part, "reason": None, "objects": objects}
 
 
-def tiles_of(pixels: Pixels) -> Tiles:
-    """Return what each tile shows; ``?`` where it is like nothing known."""
+@cache
+def tiles_in(url: str) -> Tiles:
+    """Return what each tile of a data URL's picture shows; ``?`` where it is like nothing known."""
+    pixels = decoded(url)
     names, library = known_tiles()
     rows, columns = pixels.shape[0] // TILE, pixels.shape[1] // TILE
     found = [["?"] * columns for _ in range(rows)]

@@ -44,6 +44,7 @@ from scenecypher.errors import ConflictError, DocumentError, InputError, Nothing
 from scenecypher.files import new_file
 from tests.db.store.test_store import fresh, odd, small
 from tests.sampling import FULL
+from tests.scenes import NAMED
 from tests.strategies import scene_graphs
 
 
@@ -703,12 +704,12 @@ def test_a_restore_that_is_killed_leaves_nothing_that_is_visible(
         for _ in range(batches + 1):
             assert process.stdout.readline().strip().isdigit()
         process.kill()
-    assert [info.name for info in store.scenes() if info.name.startswith(prefix)] == []
+    assert store.database.rows(NAMED, {"part": prefix}) == []
     assert leftovers(store) > 0
     store.delete_leftovers(grace_s=0)
     assert leftovers(store) == 0
     assert len(restored(store, whole, Naming(prefix=prefix))) == 2
-    assert [info.name for info in store.scenes() if info.name.startswith(prefix)] != []
+    assert len(store.database.rows(NAMED, {"part": prefix})) == 2
 
 
 def test_a_restore_of_which_a_part_was_collected_is_not_published(store: SceneStore, whole: Path) -> None:

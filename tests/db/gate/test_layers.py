@@ -19,7 +19,7 @@ from tests.sampling import sample
 
 LIMITS = Limits()
 TIMEOUT_S = 20.0
-RESOURCE_S = 5.0
+RESOURCE_S = 1.0
 """The time limit of attacks on the server's resources, some of which run until then."""
 RAW = re.compile(r"^(?:EXPLAIN|PROFILE|CYPHER)\b", re.IGNORECASE)
 READS_NOTHING = re.compile(r"linenumber|file\(\)|vector\.similarity|^FINISH|'it''s'|-> ?b RETURN")

@@ -197,9 +197,9 @@ def test_a_server_that_was_stopped_is_not_waited_for(settings: Settings, one: Pr
 
 def test_another_server_is_only_warned_about(scenes: Database, caplog: pytest.LogCaptureFixture) -> None:
     """Without a supervisor one warning says what to do, and the query is refused from then on."""
-    gate = Gate(scenes, limits=Limits(seconds=0.5, lost_seconds=1))
+    gate = Gate(scenes, limits=Limits(seconds=0.2, lost_seconds=0.5))
     slow = "RETURN $__text =~ '.*a.*a.*ab' AS x"
-    send_unchecked(gate, slow, DISGUISE, {"__text": "a" * 1_500})
+    send_unchecked(gate, slow, DISGUISE, {"__text": "a" * 1_200})
     with caplog.at_level(logging.WARNING, "scenecypher.db"), pytest.raises(QueryRefused):
         gate.run(DISGUISE, HOME)
     said = [record.getMessage() for record in caplog.records if "still runs" in record.getMessage()]

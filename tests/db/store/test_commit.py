@@ -72,8 +72,8 @@ def test_committing_a_delta_equals_applying_it_in_memory(
 
 
 def sizes(store: SceneStore, name: str) -> tuple[int, int]:
-    """Return the numbers of nodes and relations that a list of scenes shows."""
-    info = next(it for it in store.scenes() if it.name == name)
+    """Return the numbers of nodes and relations that are stored with a scene, for lists of scenes."""
+    info = store.find(name)
     return info.nodes, info.relations
 
 

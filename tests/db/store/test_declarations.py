@@ -11,8 +11,9 @@ from scenecypher.db.graph.delta import AddRelation, Delta, SetProperty
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Properties, Relation, SceneGraph
 from scenecypher.db.schema import Declared
+from scenecypher.db.store import scene_store
 from scenecypher.db.store.commit import Decide, Intent
-from scenecypher.db.store.scene_store import CHANGES_PER_COMMIT, SceneStore
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, SceneReplaced
 from scenecypher.planner.vocabularies.own_actions import read_pddl_scene
 from tests.db.store.test_store import big, fresh, small
@@ -132,10 +133,11 @@ def test_who_decides_by_what_a_scene_declared_before_is_told_in_every_process(st
     assert [it.kind for it in store.history(info)] == ["declare", "declare"]
 
 
-def test_a_history_ends_only_on_demand(store: SceneStore) -> None:
+def test_a_history_ends_only_on_demand(store: SceneStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """History lost without a word: another scene under an old name says what ends, and wants `--replace`."""
     name = acted_in(store, ImportedScene(fresh("ended"), small()))
-    other = ImportedScene(name, big(CHANGES_PER_COMMIT + 1))
+    monkeypatch.setattr(scene_store, "CHANGES_PER_COMMIT", 50)
+    other = ImportedScene(name, big(50))
     with pytest.raises(InputError, match="which ends its history of 1 versions; have it replaced"):
         store.put(other)
     with pytest.raises(InputError, match="it is a world, the other a belief"):

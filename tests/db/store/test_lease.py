@@ -43,8 +43,11 @@ def test_who_names_no_process_is_not_known(held: str) -> None:
     assert not lease._has_ended(held)
 
 
-def test_copies_of_many_versions_are_bounded_counted_and_collected(store: SceneStore, database: Database) -> None:
+def test_copies_of_many_versions_are_bounded_counted_and_collected(
+    store: SceneStore, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Growth without bound: each version at which an environment opened left an invisible copy for good."""
+    monkeypatch.setattr(lease, "FREE_COPIES", 3)
     name = fresh("leased")
     publish(database, small(), Header(name, "virtualhome"))
     keys: list[str] = []

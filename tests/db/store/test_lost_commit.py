@@ -17,8 +17,9 @@ from scenecypher.db.store.replicas import TRIES
 from scenecypher.db.store.scene_store import SceneStore
 from tests.db.store.test_store import fresh, small
 from tests.proxy import Lost, proxied
+from tests.sampling import FULL
 
-COMMITS_THROUGH_DOUBLING = 40
+COMMITS_THROUGH_DOUBLING = 40 if FULL else 20
 SHARE_DOUBLED = 0.1
 
 STATEMENT = b"AS unchanged"

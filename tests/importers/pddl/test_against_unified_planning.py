@@ -25,7 +25,7 @@ from tests.importers.pddl.instances import DATA, DOMAINS
 
 pytest.importorskip("unified_planning")
 
-INSTANCES: Final = 200 if os.environ.get("SCENECYPHER_TEST_FULL") else 8
+INSTANCES: Final = 200 if os.environ.get("SCENECYPHER_TEST_FULL") else 5
 STEPS: Final = 25
 ROBOT: Final = "robot"
 

@@ -21,6 +21,7 @@ from scenecypher.db.condition import (
     HasState,
     Id,
     Related,
+    atoms_of,
     evaluate,
 )
 from scenecypher.db.graph.scene import Relation, SceneGraph
@@ -70,7 +71,13 @@ GOALS: Final = {
 }
 
 
-@pytest.mark.parametrize("words", GOALS)
+PARTS_OF_OTHERS: Final = ("all into the dishwasher", "seven of each there")
+"""Goals of which others prove all: what is washed there is in it, and a larger count is below."""
+
+
+@pytest.mark.parametrize(
+    "words", [pytest.param(it, marks=[pytest.mark.slow] if it in PARTS_OF_OTHERS else []) for it in GOALS]
+)
 def test_eighteen_pieces_are_planned_for_within_a_minute_of_the_processor(words: str) -> None:
     pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
     goal = GOALS[words]
@@ -98,13 +105,16 @@ def test_many_things_are_planned_for_within_a_minute(pieces: int, at: str) -> No
     assert evaluate(ON_COUNTER, state.after(*found.plan).graph, {})
 
 
-def test_so_many_of_whatever_can_be_moved_are_planned_for_within_half_a_minute() -> None:
+def test_so_many_of_whatever_can_be_moved_are_planned_for_within_a_quarter_of_a_minute() -> None:
     """Kind: a count of many things is one condition, in which the engine tries all choices of them."""
     pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
     home = cutlery_home(24)
     on_table = Exists("to", And((HasClass("to", "kitchentable"), Related("x", "ON", "to"))))
     goal = AtLeast(16, "x", And((HasKind("x", "Object"), on_table)))
-    found, state = find_plan(PlanRequest(goal, VOCABULARY, timeout_s=30), home), planning_state(home, VOCABULARY)
+    single = in_serial_order(goal, home)
+    assert len(single) == 16
+    assert not any(isinstance(it, HasKind) for part in single for it in atoms_of(part)), "or all of the kind are seen"
+    found, state = find_plan(PlanRequest(goal, VOCABULARY, timeout_s=15), home), planning_state(home, VOCABULARY)
     assert found.plan is not None, found.why
     assert state is not None
     assert evaluate(goal, state.after(*found.plan).graph, {})

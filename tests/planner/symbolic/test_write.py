@@ -61,6 +61,7 @@ from tests.planner.actions.worlds import HOME as WALKED
 from tests.planner.actions.worlds import ROBOT as WALKER
 from tests.planner.actions.worlds import ROWS, Row, edited
 from tests.planner.symbolic.semantics import Fact, Semantics
+from tests.sampling import sample
 
 VOCABULARIES: Final = ("household", "grasif", "virtualhome", "virtualhome_ext", "babyai")
 HOME: Final = home()
@@ -112,7 +113,7 @@ def test_a_written_action_is_the_operator(row: Row) -> None:
         assert not check_call(PlanningState(broken.graph, WALKER, operators), call, goal)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", sample(range(3), 2))
 @pytest.mark.parametrize(("vocabulary", "one_parent"), [("grasif", True), ("grasif", False), ("household", True)])
 def test_actions_in_random_homes_are_the_operators(seed: int, vocabulary: str, *, one_parent: bool) -> None:
     """Kind: a choice, the first by id of several nodes, is another node in the plan than in the scene."""

@@ -39,11 +39,11 @@ def test_scenes_are_completed(home: str, user_env: dict[str, str], forked: Path)
     assert completed("scenecypher ask no-such-", user_env, forked) == []
 
 
-def test_methods_are_completed_without_a_database(tmp_path: Path) -> None:
+def test_methods_are_completed_without_a_database(tmp_path: Path, forked: Path) -> None:
     env, installed = {**os.environ, "SCENECYPHER_HOME": str(tmp_path)}, Path(sys.executable).parent / "scenecypher"
     assert completed("scenecypher plan x --method sg2", env, installed) == ["sg2", "sg2-limit"]
-    assert completed("scenecypher session x -m stepw", env, installed) == ["stepwise"]
-    assert completed("scenecypher methods lookp", env, installed) == ["lookplangraph"]
+    assert completed("scenecypher session x -m stepw", env, forked) == ["stepwise"]
+    assert completed("scenecypher methods lookp", env, forked) == ["lookplangraph"]
 
 
 @pytest.mark.parametrize(
