@@ -65,6 +65,8 @@ def history(
             log, earlier = about[-limit:], max(0, len(about) - limit)
     if as_json:
         print_json([_event_document(event, holds=event.version in held) for event in log])
+    elif thing is not None and not log:
+        say(f"no event has changed {thing}")
     else:
         print_history(log, changes=changes, held=held)
         if earlier:

@@ -55,6 +55,10 @@ def show_scene(
 ) -> None:
     """Show a scene's contents: its places, and counts of nodes and relations by kind."""
     wanted = {name: file for name, file in (("html", html), ("svg", svg), ("png", png)) if file}
+    if wanted and (as_json or len({*wanted.values()}) < len(wanted)):
+        raise InputError("--html, --svg and --png each write a file of its own and print nothing; leave --json out")
+    if versions and html is None:
+        raise InputError("--versions are those that the page of --html plays; give --html, or leave --versions out")
     with open_store() as store:
         snapshot = store.load_at(scene)
         if wanted:

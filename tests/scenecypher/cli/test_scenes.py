@@ -156,6 +156,7 @@ def test_an_action_is_refused_carried_out_and_undone(command: RunCommand, home: 
     assert command("history", home, "--limit", "2").err.startswith(
         f"1 earlier event not shown; `scenecypher history {home}"
     )
+    assert command("history", home, MICROWAVE).out == f"no event has changed {MICROWAVE}\n"
     assert command("history", home, CUP, "--limit", "9").err == "", "what is not about the cup is not left off"
     assert "not shown; " in command("history", home, CUP, "--limit", "1").err
     assert command("redo", home).code == 0
@@ -205,6 +206,9 @@ def test_an_action_is_refused_carried_out_and_undone(command: RunCommand, home: 
         (("ask", "{home}", "where is the cup?"), 2, "OPENAI_API_KEY"),
         (("ask", "{home}", " "), 2, "QUESTION is empty"),
         (("sing",), 2, "No such command"),
+        (("scenes", "show", "{home}", "--svg", "x.svg", "--png", "x.svg"), 2, "each write a file of its own"),
+        (("scenes", "show", "{home}", "--svg", "x.svg", "--json"), 2, "leave --json out"),
+        (("scenes", "show", "{home}", "--versions", "3"), 2, "give --html, or leave --versions out"),
         (
             ("act", "{home}", "grab(cup_2004)", "--agent", "nobody"),
             1,
