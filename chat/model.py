@@ -18,6 +18,10 @@ Finish = Literal["stop", "length", "refusal", "tool_call", "filtered"]
 
 SEED: Final = 0
 """The seed that methods send to make runs repeatable (SG2, "Experimental Settings": temperature and seed are 0)."""
+RETRY_TEMPERATURE: Final = 0.8
+"""Least temperature of a second attempt of ours: at 0.5 a small model repeats what was refused, word for word."""
+CUT_OFF_ECHO: Final = 200
+"""Characters shown of a reply that was cut off at its limit: a model that sees all of it goes on in the same way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +222,8 @@ def ask_until(
                     prompt_tokens=usage.prompt_tokens,
                     completion_tokens=usage.completion_tokens,
                 ) from rejected
-            echo = Message("assistant", clean_reply(reply.text)[:echoed] or "(no text)")
+            shown = min(echoed, CUT_OFF_ECHO) if reply.finish == "length" else echoed
+            echo = Message("assistant", clean_reply(reply.text)[:shown] or "(no text)")
             again = (*request.messages, echo, Message("user", complaint.format(rejected)))
             request = replace(request, messages=again)
     raise AssertionError

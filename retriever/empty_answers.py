@@ -98,7 +98,7 @@ def _mistake(cypher: str, same: ByIdentity, schema: Schema) -> str:
         return f"{at} in braces is one moment alone; between two times write WHERE t1 <= e.{at} AND e.{at} < t2"
     for claim in every.properties:
         relation = claim.values[0].upper()
-        if (claim.label, claim.property) == ("PastFact", "state") and relation in schema.relation_types:
+        if (claim.label, claim.property) == ("PastFact", "state") and relation in schema.relation_types - {"ON"}:
             return f"{literal(claim.values[0])} is no state, but a relation; {FACT_ADVICE}"
     for claim in claims.properties:
         mistake = _list_mistake(claim, occurring) or _kind_mistake(claim, occurring)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias, assert_never
 
-from scenecypher.chat.model import Message, Model, Request, traced
+from scenecypher.chat.model import RETRY_TEMPERATURE, Message, Model, Request, traced
 from scenecypher.db.gate import Answer, Gate
 from scenecypher.db.schema import CORE_PROPERTIES, vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
@@ -54,8 +54,6 @@ RetrievalMode: TypeAlias = Literal["cypher", "text"]
 
 NO_QUERY: Final = "the reply holds no query"
 ASKED_FOR_PAST: Final = "the reply asks for the past and holds no query"
-RETRY_TEMPERATURE: Final = 0.8
-"""Least temperature of the second attempt: at 0.5 a small model writes most refused queries again, word for word."""
 QUERY_TOKENS: Final = 800
 """Tokens of a reply with a query, four times as many after each that was cut off: queries have under 300, and a model
 that does not end, or thinks first, has no other limit."""

@@ -202,6 +202,8 @@ class _Reading:
         nodes = self._nodes(name, among)
         if not parser.is_rule and not all(map(is_static, among)):
             among = (*filter(is_static, among), c.Or(tuple(c.Same(name, c.Id(node)) for node in nodes)))
+        if found["quantity"].lower() == "the" and nodes and not parser.is_rule:
+            single(words, nodes, f"use an id, or say `one {words}` or `all {words}`")
         is_elsewhere = isinstance(kind, c.HasClass) and kind.class_ in parser.elsewhere
         if not parser.is_rule and not is_elsewhere and len(nodes) < number and quantity not in NO_LEAST:
             raise UnknownReference(f"of {words[:60]!r} there are {len(nodes)} like that here: ask for no more")
@@ -219,13 +221,15 @@ class _Reading:
                 return c.HasClass(name, class_), words[:start]
             if word.lower() in {ANYTHING, plural_of(ANYTHING)}:
                 return c.HasKind(name, "Object"), words[:start]
+        if phrase.lower() in parser.states:
+            raise UnknownReference(f"{phrase!r} is a state: write `NAME is {phrase.lower()}`")
         return c.HasClass(name, one_of("class", phrase, parser.classes)), []
 
     def _quantity(self, found: re.Match[str]) -> tuple[str, int]:
         """Return the quantity of things and its number: a bare number is the least, none is "no"."""
         if self.parser.is_rule and (found["alike"] or found["counted"]):
             raise UnknownReference("a rule counts at all times: name a class and a number of things")
-        words, _, last = found["quantity"].lower().replace("every", "all").rpartition(" ")
+        words, _, last = found["quantity"].lower().replace("every", "all").replace("the", "one").rpartition(" ")
         if found["counted"]:
             counted = self._named(found["counted"])
             words, last = "exactly", str(len(self._nodes(counted.name, counted.among)))

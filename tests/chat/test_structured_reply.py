@@ -8,6 +8,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from scenecypher.chat import Message, Request, Usage, ask_for, schema_of
+from scenecypher.chat.model import CUT_OFF_ECHO
 from scenecypher.chat.wire import is_closed
 from scenecypher.errors import ReplyRejected
 from tests.chat.conftest import Serve
@@ -119,6 +120,9 @@ def test_long_replies_are_truncated_in_the_retry_prompt(serve: Serve) -> None:
     model, server = serve(["x" * 100_000, GOOD])
     ask_for(model, ASKED, Action)
     assert len(server.requests[1]["messages"][2]["content"]) == 4_000
+    model, server = serve([Say("x" * 1_000, finish="length"), GOOD])
+    ask_for(model, ASKED, Action)
+    assert len(server.requests[1]["messages"][2]["content"]) == CUT_OFF_ECHO, "a model goes on with what it sees"
 
 
 def test_the_list_of_mistakes_is_bounded(serve: Serve) -> None:

@@ -194,7 +194,7 @@ def test_a_label_that_is_taken_for_a_class_is_told_as_one() -> None:
                 "(n:PastNode)<-[:ABOUT]-(f:PastFact {relation: 'INSIDE'})-[:TARGET]->(t:PastNode)"
             ),
         ),
-        ("MATCH (f:PastFact {state: 'open'})-[:ABOUT]->(:PastNode {name: 'sink_64'}) RETURN f", ""),
+        ("MATCH (f:PastFact {state: 'on'})-[:ABOUT]->(:PastNode {name: 'sink_64'}) RETURN f", ""),
         ("MATCH (o:Object)-[:ON]->(x:Entity) RETURN o.name AS object, x.name AS on, x.id AS id", ""),
         ("MATCH (n:Asset {name: 'desk_104'}) WHERE NOT n.class = 'dirty' RETURN n", ""),
         ("MATCH (d {class: 'door'}), (c {class: 'no_such'}) RETURN d, c", ""),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scenecypher.chat.model import Usage
+from scenecypher.chat.model import RETRY_TEMPERATURE, Usage
 from scenecypher.db.gate import Gate, Limits
 from scenecypher.db.gate.syntax import parse
 from scenecypher.db.graph.delta import ChangeList, Delta
@@ -19,7 +19,7 @@ from scenecypher.errors import InputError, ModelUnavailable, QueryRefused, Scene
 from scenecypher.retriever import prompt
 from scenecypher.retriever.events import Attempted, Hinted, Prompted, RetrievalEnded
 from scenecypher.retriever.retrieval import Declined, QueryExecuted, Rejected, retrieval_document
-from scenecypher.retriever.retriever import QUERY_TOKENS, RETRY_TEMPERATURE, Retriever
+from scenecypher.retriever.retriever import QUERY_TOKENS, Retriever
 from tests.retriever.conftest import Ready, home, put_home
 from tests.scripted_model import Fail, Say, ScriptedModel
 

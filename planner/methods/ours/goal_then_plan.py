@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from string import Template
 from typing import Final, TypeAlias
 
 from pydantic import BaseModel
 
 import scenecypher.planner.methods.ours.asking_back as back
-from scenecypher.chat.model import Message, Model, Reply, Request, Usage
+from scenecypher.chat.model import RETRY_TEMPERATURE, Message, Model, Reply, Request, Usage
 from scenecypher.chat.structured_reply import ask_for
 from scenecypher.db.condition import Condition, condition_document, condition_from_document, explain
 from scenecypher.db.graph.scene import SceneGraph
@@ -305,7 +305,9 @@ class _CountingModel:
     usage: Usage = field(default_factory=Usage)
 
     def reply(self, request: Request) -> Reply:
-        """Return one reply. Raises as the model does."""
+        """Return one reply, further ones at a temperature above nought. Raises as the model does."""
+        if self.replies and request.temperature is not None:
+            request = replace(request, temperature=max(request.temperature, RETRY_TEMPERATURE))
         reply = self.model.reply(request)
         self.replies, self.usage = self.replies + 1, self.usage + reply.usage
         return reply
