@@ -27,7 +27,9 @@ LISTS: Final = ("states", "affordances")
 MOVABLE: Final = ("Object", "".join(stems("movable")))
 """A label and the word that says the same of a thing, whatever affordance has that name."""
 NOT_DEFINED: Final = re.compile(r"Variable `(\w+)` not defined")
-ONE_MOMENT: Final = re.compile(r"\b((?:since_|until_)?at)\s*:\s*datetime\(.*\.\1\s*[<>]", re.DOTALL)
+ONE_MOMENT: Final = re.compile(
+    r"\((\w+)[^()]*\b((?:since_|until_)?at)\s*:\s*(datetime\([^()]*\)).*\.\2\s*[<>]", re.DOTALL
+)
 ELSEWHERE: Final = {"class": "a class", "name": "a name", "states": "a state", "affordances": "an affordance"}
 """Properties searched for a value that stands in the wrong property, and their names in a hint."""
 
@@ -94,8 +96,11 @@ def _mistake(cypher: str, same: ByIdentity, schema: Schema) -> str:
         one, other, what = claims.repeated
         return f"the columns {one} and {other} are both {what}; give each a node of its own, or leave one out"
     if found := ONE_MOMENT.search(cypher):
-        at = found[1]
-        return f"{at} in braces is one moment alone; between two times write WHERE t1 <= e.{at} AND e.{at} < t2"
+        name, at, since = found.groups()
+        return (
+            f"{at} in braces is one moment alone: leave it out there, and write "
+            f"WHERE {since} <= {name}.{at} AND {name}.{at} < …"
+        )
     for claim in every.properties:
         relation = claim.values[0].upper()
         if (claim.label, claim.property) == ("PastFact", "state") and relation in schema.relation_types - {"ON"}:
@@ -103,7 +108,7 @@ def _mistake(cypher: str, same: ByIdentity, schema: Schema) -> str:
     for claim in claims.properties:
         mistake = _list_mistake(claim, occurring) or _kind_mistake(claim, occurring)
         if not mistake and not classes.intersection(claim.values):
-            mistake = _label_mistake(claim) or _value_mistake(claim, occurring)
+            mistake = _label_mistake(claim, is_past="PastNode" in cypher) or _value_mistake(claim, occurring)
         if mistake:
             return mistake
     return ""
@@ -144,12 +149,13 @@ def unnamed_advice(cypher: str, message: str, occurring: Enumerations) -> str:
     return f"{name} is in no pattern: add one before, MATCH {pattern}"
 
 
-def _label_mistake(claim: PropertyClaim) -> str:
+def _label_mistake(claim: PropertyClaim, *, is_past: bool = False) -> str:
     word = "".join(stems(claim.values[0]))
     label = claim.label if (claim.label, word) == MOVABLE else LABELS.get(word)
     if label is None or claim.property != "class" or claim.test != "=":
         return ""
-    return f"{literal(claim.values[0])} is no class; all of them are (n:{label}), without a class"
+    node = f"(n:PastNode {{kind: {literal(label)}}})" if is_past and label != ENTITY else f"(n:{label})"
+    return f"{literal(claim.values[0])} is no class; all of them are {node}, without a class"
 
 
 def _value_mistake(claim: PropertyClaim, occurring: Enumerations) -> str:

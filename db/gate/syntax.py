@@ -552,6 +552,9 @@ class Parser(Cursor):
         self.expect("{")
         is_query = self.is_next("WHEN", *self.clauses, *words.REFUSED_WORDS)
         found = self.query() if is_query else self._match(self.last_token)
+        if self.is_next("AND", "OR", "XOR"):
+            word = self.next_token.word
+            self.refuse("patterns are joined by commas", hint=f"write EXISTS {{ … }} {word} EXISTS {{ … }}")
         self.expect("}")
         return found
 

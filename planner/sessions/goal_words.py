@@ -78,9 +78,9 @@ class GoalParser(SceneWords):
         """Return the conjunction of all facts. Raises InputError for its form, UnknownReference for its words."""
         reading = _Reading(self, {name: Things(name, (among,)) for name, among in (self.given or {}).items()})
         parts = filter(None, (" ".join(part.split()) for part in _BETWEEN.split(text)))
-        for said in (said for part in parts for said in self._facts_in(part)):
+        for said, fact in ((part, fact) for part in parts for fact in self._facts_in(part)):
             try:
-                reading.add(said)
+                reading.add(fact)
             except UnknownReference as error:
                 what = "condition" if self.is_rule else "goal"
                 raise UnknownReference(f"the {what} {said[:100]!r}: {error}", error.word, error.known) from error
@@ -222,7 +222,7 @@ class _Reading:
             if word.lower() in {ANYTHING, plural_of(ANYTHING)}:
                 return c.HasKind(name, "Object"), words[:start]
         if phrase.lower() in parser.states:
-            raise UnknownReference(f"{phrase!r} is a state: write `NAME is {phrase.lower()}`")
+            raise UnknownReference(f"{phrase!r} is a state: leave this out, and write `NAME is {phrase.lower()}`")
         return c.HasClass(name, one_of("class", phrase, parser.classes)), []
 
     def _quantity(self, found: re.Match[str]) -> tuple[str, int]:
@@ -277,7 +277,9 @@ class _Reading:
         return c.any_of(tuple(found))
 
     def _fact(self, text: str) -> c.Condition:
-        found = self.parser.facts.fullmatch(text)
+        found, (thing, _, state) = self.parser.facts.fullmatch(text), text.rpartition(" ")
+        if found is None and state.upper() not in RELATION_TYPES and found_in(state, self.parser.states):
+            found = self.parser.facts.fullmatch(f"{thing} is {state}")
         if found is None:
             raise InputError(f"{text[:100]!r} is no goal; {FORM}")
         x = self._term(found["x"], "all", "one")

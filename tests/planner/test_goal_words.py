@@ -224,6 +224,7 @@ MOVED: Final = Event(
         ("put all pillows that are on the sofa on the desk", "pillow_1 ON desk"),
         ("not is_open(fridge)", "fridge is not open"),
         ("x: fridge; y: apple; y INSIDE x", "apple INSIDE fridge"),
+        ("x: fridge; x CLOSED; lamp_1 OFF", "fridge is closed; lamp_1 is off"),
     ],
 )
 def test_what_people_and_careless_models_write_is_read(said: str, meant: str) -> None:
@@ -251,7 +252,7 @@ def test_what_could_mean_something_else_is_not_guessed(said: str) -> None:
 
 def test_a_state_that_is_taken_for_a_class_is_told_as_one() -> None:
     """Kind: a small model wrote `x: tv; y: ON` for "tv ON", and was told only that this is no goal."""
-    with pytest.raises(UnknownReference, match="'ON' is a state: write `NAME is on`"):
+    with pytest.raises(UnknownReference, match="'y: ON': 'ON' is a state: leave this out, and write `NAME is on`"):
         goal("x: fridge; y: ON", graph=HOME)
 
 

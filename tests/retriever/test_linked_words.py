@@ -184,7 +184,10 @@ def test_a_label_that_is_taken_for_a_class_is_told_as_one() -> None:
         ),
         (
             "MATCH (e:PastEvent {at: datetime('2026-03-03T21:23Z')}) WHERE e.at < datetime() RETURN e",
-            "at in braces is one moment alone; between two times write WHERE t1 <= e.at AND e.at < t2",
+            (
+                "at in braces is one moment alone: leave it out there, and write "
+                "WHERE datetime('2026-03-03T21:23Z') <= e.at AND e.at < …"
+            ),
         ),
         ("MATCH (e:PastEvent {at: datetime('2026-03-03T21:23:30Z')}) WHERE e.version < 9 RETURN e", ""),
         (
@@ -193,6 +196,10 @@ def test_a_label_that_is_taken_for_a_class_is_told_as_one() -> None:
                 "'inside' is no state, but a relation; what was so is a fact: "
                 "(n:PastNode)<-[:ABOUT]-(f:PastFact {relation: 'INSIDE'})-[:TARGET]->(t:PastNode)"
             ),
+        ),
+        (
+            "MATCH (e:PastEvent)-[:CHANGED]->(n:PastNode {class: 'Object'}) RETURN n",
+            "'Object' is no class; all of them are (n:PastNode {kind: 'Object'}), without a class",
         ),
         ("MATCH (f:PastFact {state: 'on'})-[:ABOUT]->(:PastNode {name: 'sink_64'}) RETURN f", ""),
         ("MATCH (o:Object)-[:ON]->(x:Entity) RETURN o.name AS object, x.name AS on, x.id AS id", ""),
