@@ -16,7 +16,7 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.history import declare_time
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.retriever.empty_answers import causes, mistake_in
+from scenecypher.retriever.empty_answers import causes
 from scenecypher.retriever.past_text import past_library, past_text
 from scenecypher.retriever.prompt import ASK_FOR_PAST, PAST
 from scenecypher.retriever.retriever import NO_QUERY
@@ -223,11 +223,10 @@ def test_the_part_about_the_past_is_short(gate: Gate, lived_in: SceneInfo) -> No
     assert all(name in told for names in PAST_PROPERTIES.values() for name in names if name not in {"began", "ended"})
 
 
-def test_every_example_of_the_past_passes_the_gate(gate: Gate, store: SceneStore, lived_in: SceneInfo) -> None:
-    reference, occurring = SceneRef.of(lived_in), Enumerator(store.replicas).of(lived_in)
+def test_every_example_of_the_past_passes_the_gate(gate: Gate, lived_in: SceneInfo) -> None:
+    reference = SceneRef.of(lived_in)
     for example in (*past_library(), *past_library(by_name=True)):
         gate.run(example.cypher, reference)
-        assert mistake_in(example.cypher, occurring) == "", example.question
 
 
 def test_an_empty_answer_is_explained_by_the_names_of_the_present(store: SceneStore, lived_in: SceneInfo) -> None:

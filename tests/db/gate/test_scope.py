@@ -211,6 +211,10 @@ def test_a_property_may_be_unknown_where_only_its_absence_is_asked() -> None:
         ("MATCH (n) WHERE n.isOpen RETURN n", "`states` is a list: did you mean `'open' IN n.states`?"),
         ("MATCH (n) WHERE n.sittable RETURN n", "`affordances` is a list: did you mean `'sittable' IN n.affordances`?"),
         ("MATCH (n) RETURN n.nam", "did you mean `name`?"),
+        (
+            "MATCH (n) WHERE NOT EXISTS { (n)-[:ON]->() OR (n)-[:INSIDE]->() } RETURN n",
+            "write EXISTS { … } OR EXISTS { … }",
+        ),
         ("MATCH (n) WHERE n.z > 1 RETURN n", "a position is a point: write n.center.z"),
         ("MATCH (n {x: 1}) RETURN n", "a position is a point: write n.center.x"),
         ("MATCH (n) RETURN n.clas", "did you mean `class`?"),
