@@ -67,7 +67,9 @@ def act(
 
     In SCENE@belief it is checked there, carried out in SCENE, and what that shows is merged into the belief.
     """
+    from scenecypher.db.rules import rules_of
     from scenecypher.planner.actions.ruled import actions_and_rules
+    from scenecypher.planner.vocabularies.vocabulary import action_list
     from scenecypher.planner.worlds.belief_simulator import simulator_of
 
     if (action is None) != list_actions:
@@ -78,10 +80,9 @@ def act(
             db.store, found, actor=actor, agent=agent, fix=fix, meaning=db.meaning, ask=person_there(actor)
         )
         if action is None:
-            told = actions_and_rules(simulator)
-            actions, _, rules = told.partition("\n\n")
-            document = {"actions": actions.splitlines(), "rules": rules.splitlines()[1:]}
-            print_json(document) if as_json else typer.echo(told)
+            actions, rules = action_list(simulator.operators, simulator.macros), rules_of(found.declared).in_force
+            document = {"actions": actions.splitlines(), "rules": [rule.words for rule in rules]}
+            print_json(document) if as_json else typer.echo(actions_and_rules(simulator))
             return
         _print_steps(simulator.act(action, expected_version=expect, action_id=action_id), as_json=as_json)
 

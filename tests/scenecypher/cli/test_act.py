@@ -18,6 +18,7 @@ from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME, ROBOT
 from tests.scenecypher.cli.conftest import RunCommand
 
+NEVER = "never cup INSIDE fridge"
 AT_FIRST = Relation("cup-1", "ON", "table-1")
 MOVED = AddRelation(Relation("cup-1", "ON", "desk-1"))
 
@@ -181,3 +182,6 @@ def test_the_actions_are_listed(home: SceneInfo, command: RunCommand) -> None:
     lines = ran.out.splitlines()
     assert [line.partition("(")[0] for line in lines] == [*operators_of("virtualhome")]
     assert command("act", home.name, "--list", "--json").json == {"actions": lines, "rules": []}
+    assert command("rules", "add", home.name, NEVER).code == 0
+    assert command("act", home.name, "--list", "--json").json == {"actions": lines, "rules": [NEVER]}
+    assert command("act", home.name, "--list").out.endswith(f"- {NEVER}\n")
