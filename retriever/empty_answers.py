@@ -28,7 +28,7 @@ MOVABLE: Final = ("Object", "".join(stems("movable")))
 """A label and the word that says the same of a thing, whatever affordance has that name."""
 NOT_DEFINED: Final = re.compile(r"Variable `(\w+)` not defined")
 ONE_MOMENT: Final = re.compile(
-    r"\((\w+)[^()]*\b((?:since_|until_)?at)\s*:\s*(datetime\([^()]*\)).*\.\2\s*[<>]", re.DOTALL
+    r"\((\w+)\b[^()]*\b((?:since_|until_)?at)\s*:\s*(datetime\([^()]*\)).*\.\2\s*[<>]", re.DOTALL
 )
 ELSEWHERE: Final = {"class": "a class", "name": "a name", "states": "a state", "affordances": "an affordance"}
 """Properties searched for a value that stands in the wrong property, and their names in a hint."""

@@ -28,7 +28,7 @@ IN_THE_PAST: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of questions about the past: its verbs, its times, and `who opened …`."""
-NAMED: Final = re.compile(r"\b[^\W\d]\w*[-_]?\d+\b")
+NAMED: Final = re.compile(r"\b[^\W\d]\w*(?:(?<=\d)|-\d+)\b")
 """A name that tells one thing from others of its class: `lamp_28`."""
 OF_CLASS: Final = re.compile(r"\{class: '(\w+)'\}")
 

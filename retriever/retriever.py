@@ -141,7 +141,8 @@ class Retriever:
             conversation = conversation.with_attempt(self._attempt(conversation, scene))
             yield Attempted(conversation.last)
             if asks_for_past(conversation.last):
-                conversation = replace(conversation, messages=self._prompt(question, scene, shown, shows_past=True))
+                messages = self._prompt(question, scene, occurring, shown, shows_past=True)
+                conversation = replace(conversation, messages=messages)
                 continue
             event, message = self._reaction(conversation, scene)
             if event is not None:
@@ -169,14 +170,13 @@ class Retriever:
             graph, version = graph_text(SceneReader(self.gate, self.enumerator, scene))
             return graph, Conversation(question, (prompt.text_reader(graph), prompt.asked(question)), read_at=version)
         schema = self._schema(question, scene, occurring)
-        return schema, Conversation(question, self._prompt(question, scene, schema))
+        return schema, Conversation(question, self._prompt(question, scene, occurring, schema))
 
     def _prompt(
-        self, question: str, scene: SceneInfo, schema: str, *, shows_past: bool = False
+        self, question: str, scene: SceneInfo, occurring: Enumerations, schema: str, *, shows_past: bool = False
     ) -> tuple[Message, Message]:
         """Return the task with all that the model is shown, and the question."""
-        occurring, count, meaning = self.enumerator.of(scene), self.options.examples, self.meaning
-        actors = self._actors(scene, occurring)
+        count, meaning, actors = self.options.examples, self.meaning, self._actors(scene, occurring)
         if shows_past or self._shows_past(question, scene, occurring, actors):
             past = prompt.past_part(past_text(self.gate, scene))
             examples = past_examples(question, count, meaning)

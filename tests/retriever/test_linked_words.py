@@ -19,6 +19,7 @@ from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever.empty_answers import causes, mistake_in
 from scenecypher.retriever.library import library, nearest_examples
 from scenecypher.retriever.linked_words import linked_words
+from scenecypher.retriever.past_text import NAMED
 from scenecypher.settings import Settings
 from tests.retriever.conftest import Ready, home
 
@@ -210,6 +211,14 @@ def test_a_label_that_is_taken_for_a_class_is_told_as_one() -> None:
 def test_what_cannot_be_meant_is_told_before_it_runs(query: str, told: str) -> None:
     """Rules that need no model: each would find nothing, and a small model takes that for the answer."""
     assert mistake_in(query, count_graph(packaged_scene("963_2").graph)) == told
+
+
+def test_a_long_text_is_looked_through_once() -> None:
+    """Kind: two repetitions of the same letters in a pattern took minutes for a text of 200,000."""
+    assert mistake_in("(" + "a" * 200_000, HOME) == ""
+    assert NAMED.search("a" + "1" * 200_000 + "x") is None
+    assert all(map(NAMED.search, ("lamp_28", "mug-1", "key2")))
+    assert not any(map(NAMED.search, ("on 03 March", "10:15", "lamp")))
 
 
 def test_a_name_says_nothing_of_its_kind() -> None:
