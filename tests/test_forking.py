@@ -30,7 +30,16 @@ def test_a_module_whose_library_is_missing_is_left_out(
 
 
 def test_a_signal_reaches_the_fork(forks: Path) -> None:
-    code = "try:\n    print('ready', flush=True)\n    input()\nexcept KeyboardInterrupt:\n    raise SystemExit(7)\n"
+    # It sleeps again and again: a signal just before a blocking read would be handled only after that read.
+    code = """
+import time
+try:
+    print("ready", flush=True)
+    while True:
+        time.sleep(0.05)
+except KeyboardInterrupt:
+    raise SystemExit(7)
+"""
     with started(forks, code) as program:
         assert program.stdout.readline() == "ready\n"  # type: ignore[union-attr]
         program.send_signal(signal.SIGINT)
