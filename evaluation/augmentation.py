@@ -55,7 +55,7 @@ def augmentation(
     files = read_views(Path(folder) if folder else bundled_views())
     views = {file.name: file for file in take_of_each(files, limit, seed, kind=lambda file: file.view.set)}
     noise = {SIMULATED: NOISE, REFERENCE: GOLD}.get(replies)
-    source = ModelSource(REFERENCE if noise else replies, record=record)
+    source = ModelSource.open(REFERENCE if noise else replies, record=record)
 
     def work(state: TaskState, model: Model) -> dict[str, Any]:
         file = views[str(state.sample_id)]

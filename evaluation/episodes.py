@@ -53,7 +53,7 @@ def played(plan: Callable[..., Experiment]) -> PlayedTask:
 
     @wraps(plan)
     def make(*, replies: str = LIVE, record: str = "", **options: Any) -> Task:
-        source = ModelSource(replies, record=record)
+        source = ModelSource.open(replies, record=record)
         return episodes_task(plan(**options), source)
 
     own, more = (signature(each).parameters.values() for each in (plan, PlayedTask.__call__))

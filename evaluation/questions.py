@@ -85,7 +85,7 @@ def questions(
     ask = _ask_text2cypher if retrieval == BASELINE else _ask_retriever
     # By scene, whose schema begins the prompt: a server reuses its work on what it has just read.
     asked = sorted(take_spread(question_set(data), limit, seed), key=lambda question: question.scene)
-    pool, source = WorldPool(), ModelSource(replies, record=record)
+    pool, source = WorldPool(), ModelSource.open(replies, record=record)
 
     def work(state: TaskState, model: Model) -> dict[str, Any]:
         metered = MeteredModel(model)

@@ -10,7 +10,7 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from scenecypher.chat.cassette import Recording, Replaying
 from scenecypher.chat.model import Model, Reply, Request, Service, Usage
@@ -31,14 +31,22 @@ class ReferenceQueryModel:
         return Reply(self.cypher, Usage(), REFERENCE, source="scripted")
 
 
+@dataclass(slots=True)
 class ModelSource:
-    """Source of the samples' models; `choice` is LIVE, REFERENCE or a cassette file. Live replies may be recorded.
+    """Source of the samples' models; `choice` is LIVE, REFERENCE or a cassette file. Live replies may be recorded."""
 
-    Raises InputError if the cassette is missing or can't be read, or if the file to record exists.
-    """
+    choice: str = LIVE
+    tape: Replaying | None = None
+    record: Path | None = None
+    _recording: Recording | None = None
+    _lock: Lock = field(default_factory=Lock)
 
-    def __init__(self, choice: str = LIVE, *, record: str = "") -> None:
-        self.choice = choice
+    @classmethod
+    def open(cls, choice: str = LIVE, *, record: str = "") -> Self:
+        """Return the source, its cassette read before anything is played.
+
+        Raises InputError if the cassette is missing or can't be read, or if the file to record exists.
+        """
         if choice not in {LIVE, REFERENCE} and not Path(choice).is_file():
             raise InputError(f"{choice}: there is no such cassette; give a file that --record wrote")
         if record and Path(record).exists():
@@ -46,11 +54,9 @@ class ModelSource:
                 f"the cassette {record} exists; move it away or choose another file "
                 "(a resumed run records its remaining replies in a new one)"
             )
-        self._tape = Replaying(Path(choice)) if choice not in {LIVE, REFERENCE} else None
-        _ = self._tape and self._tape.tape  # read before anything is played
-        self._record = Path(record) if record else None
-        self._recording: Recording | None = None
-        self._lock = Lock()
+        tape = Replaying(Path(choice)) if choice not in {LIVE, REFERENCE} else None
+        _ = tape and tape.tape
+        return cls(choice, tape, Path(record) if record else None)
 
     @property
     def is_live(self) -> bool:
@@ -63,15 +69,15 @@ class ModelSource:
 
         If the attempt raises, its replies are returned to the cassette, and none is recorded.
         """
-        cassette = self._tape if live is None else self._recording_of(live)
+        cassette = self.tape if live is None else self._recording_of(live)
         plain = reference if live is None else live.session(sample)
         with nullcontext(plain) if cassette is None else cassette.attempt(sample) as model:
             yield model
 
     def _recording_of(self, live: Service) -> Recording | None:
         with self._lock:  # attempts run in threads
-            if self._recording is None and self._record is not None:
-                self._recording = Recording(live, self._record)
+            if self._recording is None and self.record is not None:
+                self._recording = Recording(live, self.record)
             return self._recording
 
 

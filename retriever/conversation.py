@@ -56,14 +56,9 @@ class Conversation:
         return self.attempts[-1]
 
     @property
-    def shown_past(self) -> bool:
-        """Return whether the model asked to be shown the past, and was."""
-        return any(map(asks_for_past, self.attempts))
-
-    @property
     def tries(self) -> int:
         """Return the number of attempts at an answer: all but the one to be shown the past."""
-        return len(self.attempts) - self.shown_past
+        return len(self.attempts) - any(map(asks_for_past, self.attempts))
 
     @property
     def cut_off(self) -> int:

@@ -241,7 +241,7 @@ class Retriever:
     ) -> AttemptEnding:
         if found.reason is not None:
             return Declined(found.reason)
-        if found.wants_past and not conversation.shown_past and self._actors(scene, occurring):
+        if found.wants_past and prompt.ASK_FOR_PAST in conversation.messages[0].text:
             return Rejected("past", ASKED_FOR_PAST)
         if not found.cypher:
             return Rejected("cut_off", CUT_OFF) if found.cut_off else Rejected("no_query", NO_QUERY)

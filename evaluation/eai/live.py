@@ -72,7 +72,7 @@ def ssc(
     wheel = Path(recordings) if recordings else None
     if chosen.prompts_in_wheel and wheel is None:
         wheel = fetch_recordings(Settings().home.expanduser(), tell=lambda _: None)
-    source = ModelSource(replies, record=record)
+    source = ModelSource.open(replies, record=record)
     shown: dict[str, Prompts] = {form: load_prompts(chosen, form, wheel=wheel) for form in forms}
     prompted = [it for it in chosen.scorer.task_ids() if any(it in prompts.texts for prompts in shown.values())]
 
