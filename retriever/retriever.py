@@ -18,7 +18,7 @@ from scenecypher.db.telemetry import Attributes, trace_steps
 from scenecypher.errors import InputError, ModelUnavailable, QueryRefused, RejectedError, SceneCypherError
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever import prompt
-from scenecypher.retriever.checks import CheckedAnswer, doubts
+from scenecypher.retriever.checks import CheckedAnswer, doubts, mistakes
 from scenecypher.retriever.conversation import (
     CUT_OFF,
     Conversation,
@@ -290,11 +290,12 @@ class Retriever:
         return causes(cypher, occurring, self.meaning, schema, corrections_only=answer.says_no)
 
     def _doubts(self, conversation: Conversation, answer: Answer, scene: SceneInfo) -> tuple[str, ...]:
-        is_last = len(conversation.attempts) >= self.options.attempts
-        if conversation.doubted or is_last or not self.options.checks:
+        if conversation.doubted or len(conversation.attempts) >= self.options.attempts:
             return ()
-        occurring = self.enumerator.of(scene)
-        return doubts(CheckedAnswer(conversation.question, conversation.last.cypher, answer, occurring))
+        of = CheckedAnswer(conversation.question, conversation.last.cypher, answer, self.enumerator.of(scene))
+        is_about_past = self.options.past == "auto" and prompt.PAST_SHOWN in conversation.messages[0].text
+        found = mistakes(of, is_about_past=is_about_past) if self.options.assisted else ()
+        return found or (doubts(of) if self.options.checks else ())
 
     def _verdict(self, conversation: Conversation) -> tuple[Verified | None, Message | None]:
         if self.options.verifier == "off" or (self.options.verifier == "words" and conversation.read_at is not None):

@@ -150,6 +150,9 @@ def _check(
     if owner in PROPERTIES_OF and name not in PROPERTIES_OF[owner]:
         hint = _nearest(name, PROPERTIES_OF[owner], f"properties of {owner}")
         raise QueryRefused("property", f"no property `{name}`", piece=name, hint=hint)
+    if owner == ENTITY and name in schema.properties - names:
+        hint = f"{' and '.join(f'(:{it})' for it in PAST_KINDS if name in PROPERTIES_OF[it])} have it"
+        raise QueryRefused("property", f"no property `{name}` of a node as it is now", piece=name, hint=hint)
     if owner not in PROPERTIES_OF and name not in names:
         raise _unknown(kind, name, schema, known)
 

@@ -140,6 +140,18 @@ def test_the_past_is_asked_for_beside_the_attempts(ready: Ready, lived_in: Scene
     assert not any("PastEvnt" in text.partition("refused twice")[0] for text in messages(server, 3))
 
 
+def test_a_question_about_the_past_is_not_answered_by_the_present(ready: Ready, lived_in: SceneInfo) -> None:
+    """The kind: a small model was shown the past, and asked where the thing is now; that was the answer."""
+    now = "MATCH (n:Object {name: 'cup_7011'})-[:ON|INSIDE]->(p) RETURN p.name AS place"
+    for replies, column in (([now, MOVED], "cup"), ([now, now], "place")):
+        retriever, server = ready(replies)
+        assert retriever.ask("Where was the cup at the beginning?", lived_in).columns[0] == column
+        assert "reads the scene as it is now" in messages(server, 1)[-1]
+    for question, past in (("Where is the cup?", "auto"), ("Where was the cup?", "always"), ("Where was it?", "never")):
+        retriever, server = ready([now], past=past)
+        assert retriever.ask(question, lived_in).outcome == "answered"
+
+
 def test_a_model_that_asks_for_nothing_but_the_past_is_refused(ready: Ready, lived_in: SceneInfo) -> None:
     retriever, server = ready(["PAST"] * 5)
     assert retriever.ask("Is a cup on the table?", lived_in).outcome == "refused"

@@ -169,7 +169,10 @@ def test_the_judge_alone(database: Database, pair: Pair, case: Case) -> None:
         ("MATCH (e:PastEvnt) RETURN e", "did you mean `PastEvent`"),
         ("MATCH (e:Event) RETURN e", "did you mean `PastEvent`"),
         ("MATCH (e:PastEvent) RETURN properties(e)", "name the properties"),
-        ("MATCH (e:PastEvent), (n:Object) WHERE n.since = 1 RETURN n", "no property `since`"),
+        (
+            "MATCH (e:PastEvent), (n:Object) WHERE n.since = 1 RETURN n",
+            "a node as it is now; .:PastFact. and .:PastNode. have it",
+        ),
         ("MATCH (n:Object) RETURN n.actor", "no property `actor`"),
     ],
 )
