@@ -37,7 +37,7 @@ from scenecypher.retriever.graph_api import graph_text
 from scenecypher.retriever.library import examples_for, has_furniture
 from scenecypher.retriever.linked_words import linked_words
 from scenecypher.retriever.outline import is_robot_map
-from scenecypher.retriever.past_text import PastMode, is_about_past, past_examples, past_text
+from scenecypher.retriever.past_text import PastMode, is_about_past, shown_past
 from scenecypher.retriever.retrieval import (
     Attempt,
     AttemptEnding,
@@ -178,8 +178,8 @@ class Retriever:
         """Return the task with all that the model is shown, and the question."""
         count, meaning, actors = self.options.examples, self.meaning, self._actors(scene, occurring)
         if shows_past or self._shows_past(question, scene, occurring, actors):
-            past = prompt.past_part(past_text(self.gate, scene))
-            examples = past_examples(question, count, meaning)
+            text, examples = shown_past(self.gate, scene, question, count, meaning)
+            past = prompt.past_part(text)
         else:
             past = prompt.ASK_FOR_PAST if actors else ""
             is_map = is_robot_map(occurring)

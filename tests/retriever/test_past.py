@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -66,6 +67,17 @@ an action is text such as 'take cup'
     )
     assert "Question: When was the book last moved" in told
     assert question == "Question: When was a cup last moved, and who moved it?"
+
+
+def test_worked_examples_are_of_the_scenes_own_day(ready: Ready, lived_in: SceneInfo) -> None:
+    """The kind: a small model copied the day of an example into its query, which then found nothing."""
+    asked = {"What did the robot do between nine and ten?": "2026-11-23T09", "Was it here yesterday?": "2026-11-22T12"}
+    for question, hour in asked.items():
+        retriever, server = ready([MOVED])
+        retriever.ask(question, lived_in)
+        examples = messages(server, 0)[0].partition("Worked examples")[2]
+        assert f"datetime('{hour}:00:00+00:00')" in examples
+        assert "2026-01" not in examples
 
 
 def test_a_prompt_holds_no_time_but_the_declared(ready: Ready, lived_in: SceneInfo) -> None:
