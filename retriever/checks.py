@@ -15,6 +15,7 @@ from scenecypher.db.store.enumerations import Enumerations
 
 COLUMNS: Final = 8
 """The most columns of a plausible answer; one with more is a dump of nodes."""
+PAST_UNREAD: Final = f"the question is about the past, and the query reads the scene as it is now; {FACT_ADVICE}"
 _HOW_MANY: Final = re.compile(r"\W*(how many|count|what is the number of)\b", re.IGNORECASE)
 _YES_NO: Final = re.compile(
     r"\W*(is|are|was|were|does|do|did|can|could|has|have|will)\b(?!.*\bor\b)", re.IGNORECASE | re.DOTALL
@@ -53,9 +54,7 @@ def doubts(of: CheckedAnswer) -> tuple[str, ...]:
 
 def mistakes(of: CheckedAnswer, *, is_about_past: bool) -> tuple[str, ...]:
     """Return what an answer surely misses of its question, a sentence each for the model: the past, or all of it."""
-    found = []
-    if is_about_past and not NAMES_PAST.search(of.cypher):
-        found.append(f"the question is about the past, and the query reads the scene as it is now; {FACT_ADVICE}")
+    found = [PAST_UNREAD] if is_about_past and not NAMES_PAST.search(of.cypher) else []
     told, cells = {name for _, name in _NAME_TOLD.findall(of.cypher)}, [*of.cells]
     if cells and told.issuperset(map(str, cells)) and _ASKS_FOR_THINGS.match(of.question):
         found.append(f"the query returns only what it names itself, {cells[0]!r}; return what the question asks for")

@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias, assert_never
 
 from scenecypher.chat.model import RETRY_TEMPERATURE, Message, Model, Request, traced
 from scenecypher.db.gate import Answer, Gate
+from scenecypher.db.gate.names import NAMES_PAST
 from scenecypher.db.schema import CORE_PROPERTIES, vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
@@ -18,7 +19,7 @@ from scenecypher.db.telemetry import Attributes, trace_steps
 from scenecypher.errors import InputError, ModelUnavailable, QueryRefused, RejectedError, SceneCypherError
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever import prompt
-from scenecypher.retriever.checks import CheckedAnswer, doubts, mistakes
+from scenecypher.retriever.checks import PAST_UNREAD, CheckedAnswer, doubts, mistakes
 from scenecypher.retriever.conversation import (
     CUT_OFF,
     Conversation,
@@ -247,7 +248,8 @@ class Retriever:
             return Rejected("cut_off", CUT_OFF) if found.cut_off else Rejected("no_query", NO_QUERY)
         schema = vocabulary_of(scene.declared)
         if self.options.assisted and (mistake := mistake_in(found.cypher, occurring, schema)):
-            return Rejected("mistake", mistake)
+            is_of_now = self._is_about_past(conversation) and not NAMES_PAST.search(found.cypher)
+            return Rejected("mistake", PAST_UNREAD if is_of_now else mistake)
         try:
             return QueryExecuted(SceneReader(self.gate, self.enumerator, scene).run(found.cypher))
         except RejectedError as error:
@@ -293,9 +295,12 @@ class Retriever:
         if conversation.doubted or len(conversation.attempts) >= self.options.attempts:
             return ()
         of = CheckedAnswer(conversation.question, conversation.last.cypher, answer, self.enumerator.of(scene))
-        is_about_past = self.options.past == "auto" and prompt.PAST_SHOWN in conversation.messages[0].text
-        found = mistakes(of, is_about_past=is_about_past) if self.options.assisted else ()
+        found = mistakes(of, is_about_past=self._is_about_past(conversation)) if self.options.assisted else ()
         return found or (doubts(of) if self.options.checks else ())
+
+    def _is_about_past(self, conversation: Conversation) -> bool:
+        """Check if the past is shown since the question's words tell of it, or the model asked for it."""
+        return self.options.past == "auto" and prompt.PAST_SHOWN in conversation.messages[0].text
 
     def _verdict(self, conversation: Conversation) -> tuple[Verified | None, Message | None]:
         if self.options.verifier == "off" or (self.options.verifier == "words" and conversation.read_at is not None):

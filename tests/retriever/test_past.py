@@ -158,6 +158,11 @@ def test_a_question_about_the_past_is_not_answered_by_the_present(ready: Ready, 
         retriever, server = ready(replies)
         assert retriever.ask("Where was the cup at the beginning?", lived_in).columns[0] == column
         assert "reads the scene as it is now" in messages(server, 1)[-1]
+    retriever, server = ready(["MATCH (n:Asset {name: 'cup_7011'})-[:ON]->(p) RETURN p.name AS place", MOVED])
+    assert retriever.ask("Where was the cup at the beginning?", lived_in).columns[0] == "cup"
+    assert "reads the scene as it is now" in messages(server, 1)[-1], (
+        "before what a query of the present is refused for"
+    )
     for question, past in (("Where is the cup?", "auto"), ("Where was the cup?", "always"), ("Where was it?", "never")):
         retriever, server = ready([now], past=past)
         assert retriever.ask(question, lived_in).outcome == "answered"
