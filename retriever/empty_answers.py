@@ -1,31 +1,36 @@
-"""Causes of an empty result: the query's values and directions that the scene lacks, and the nearest it has."""
+"""Causes of an empty result, and hints beside others: what in the query the scene lacks, and the nearest it has."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
 from scenecypher.db.gate.names import FACT_ADVICE
-from scenecypher.db.schema import ENTITY, KINDS, PAST_KINDS, SCENES, Schema
+from scenecypher.db.schema import ENTITY, KINDS, PAST_KINDS, RELATION_TYPES, SCENES, Schema
 from scenecypher.db.store.enumerations import ByIdentity, Enumerations, Pattern, literal
 from scenecypher.errors import did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever.library import chain_to_room
 from scenecypher.retriever.linked_words import LABELS, classes_named, kind_of
 from scenecypher.retriever.outline import pattern_text
-from scenecypher.retriever.query_claims import PropertyClaim, QueryClaims, RelationClaim, claims_of
-from scenecypher.words import stems
+from scenecypher.retriever.query_claims import TYPE, PropertyClaim, QueryClaims, RelationClaim, claims_of
+from scenecypher.words import is_slip, stems
 
 CAUSES: Final = 4
 KEPT: Final = 32
 """Queries of which the claims and what follows from them are remembered."""
 PATTERNS_SHOWN: Final = 5
+MAY_MISS: Final = re.compile(
+    r"\b(?:NOT|NONE|OPTIONAL|EXISTS|COLLECT|CALL|CASE|UNION)\b|<>|\bCOUNT\s*\{|\[\s*\(", re.IGNORECASE
+)
+"""What lets a query have rows though the scene lacks a value of it: any other value has none."""
 LISTS: Final = ("states", "affordances")
 MOVABLE: Final = ("Object", "".join(stems("movable")))
 """A label and the word that says the same of a thing, whatever affordance has that name."""
+RELATION_OF_FACT: Final = "PastFact", "relation"
 NOT_DEFINED: Final = re.compile(r"Variable `(\w+)` not defined")
 ONE_MOMENT: Final = re.compile(
     r"\((\w+)\b[^()]*\b((?:since_|until_)?at)\s*:\s*(datetime\([^()]*\)).*\.\2\s*[<>]", re.DOTALL
@@ -57,6 +62,33 @@ def causes(
     return tuple(dict.fromkeys(found))[:CAUSES]
 
 
+def hints(cypher: str, occurring: Enumerations, meaning: Meaning, schema: Schema, *, is_empty: bool) -> tuple[str, ...]:
+    """Return what a person is told beside an answer: the causes of an empty one, else what the rows don't show.
+
+    That are values and directions under NOT, OPTIONAL MATCH and the like that are surely slips: the scene has the same
+    value in another case, plural or spelling, or under another label, the same relation the other way round.
+    """
+    claims = _of_the_present(_claims(cypher, ByIdentity(occurring), schema))
+    if is_empty:
+        return causes(cypher, occurring, meaning, schema) or tuple(_unused_types(claims, occurring))
+    slips = [claim for claim in (*claims.properties, *claims.denied) if _is_slip(claim, occurring)]
+    found = [_no_such_value(claim, occurring, NO_MEANING, corrections_only=True) for claim in slips]
+    found += [_no_such_relation(claim, occurring) for claim in claims.relations if _is_reversed(claim, occurring)]
+    return tuple(dict.fromkeys(filter(None, found)))[:CAUSES]
+
+
+def _is_slip(claim: PropertyClaim, occurring: Enumerations) -> bool:
+    known = _known(claim.property, occurring)
+    return any(is_slip(value, known, is_exact=claim.property in {"id", "name"}) for value in claim.values)
+
+
+def _unused_types(claims: QueryClaims, occurring: Enumerations) -> Iterator[str]:
+    types = sorted({pattern.type for pattern in occurring.patterns})
+    for asked in dict.fromkeys(claim.types for claim in claims.relations):
+        if types and not {*types}.intersection(asked):
+            yield f"no relation {' or '.join(asked)} occurs in this scene; what occurs is {', '.join(types)}"
+
+
 def turned_arrows(cypher: str, occurring: Enumerations, schema: Schema = SCENES) -> tuple[str, tuple[str, ...]]:
     """Turn each arrow that no relation of the scene has, where some have it the other way round; tell which.
 
@@ -69,15 +101,21 @@ def turned_arrows(cypher: str, occurring: Enumerations, schema: Schema = SCENES)
 def _turned(cypher: str, same: ByIdentity, schema: Schema) -> tuple[str, tuple[str, ...]]:
     text, told, occurring = cypher, list[str](), same.of
     for claim in sorted(_claims(cypher, same, schema).relations, key=lambda claim: -claim.start):
-        here = [pattern for pattern in occurring.patterns if pattern.type in claim.types]
-        other = replace(claim, source=claim.target, target=claim.source)
-        if any(_occurs_as(claim, it) for it in here) or not any(_occurs_as(other, it) for it in here):
+        if not _is_reversed(claim, occurring):
             continue
+        other = replace(claim, source=claim.target, target=claim.source)
         arrow = text[claim.start : claim.end]
         turned = f"{arrow[1:]}>" if arrow.startswith("<") else f"<{arrow[:-1]}"
         text = text[: claim.start] + turned + text[claim.end :]
         told.append(f"{_asked(claim)} does not occur, so its arrow was turned: {_asked(other)}")
     return text, tuple(dict.fromkeys(reversed(told)))
+
+
+def _is_reversed(claim: RelationClaim, occurring: Enumerations) -> bool:
+    """Check that no relation of the scene has this arrow, and some have it the other way round."""
+    here = [pattern for pattern in occurring.patterns if pattern.type in claim.types]
+    other = replace(claim, source=claim.target, target=claim.source)
+    return not any(_occurs_as(claim, it) for it in here) and any(_occurs_as(other, it) for it in here)
 
 
 def mistake_in(cypher: str, occurring: Enumerations, schema: Schema = SCENES) -> str:
@@ -185,8 +223,16 @@ def _claims(cypher: str, same: ByIdentity, schema: Schema) -> QueryClaims:
 
 def _of_the_present(claims: QueryClaims) -> QueryClaims:
     """Return the claims about values that the scene has now; a node of the past has the names of the present one."""
-    properties = [replace(claim, label="") if claim.label == "PastNode" else claim for claim in claims.properties]
-    return replace(claims, properties=tuple(claim for claim in properties if claim.label not in PAST_KINDS))
+
+    def of_now(past: Sequence[PropertyClaim]) -> tuple[PropertyClaim, ...]:
+        types = [
+            replace(claim, property=TYPE, label="") if (claim.label, claim.property) == RELATION_OF_FACT else claim
+            for claim in past
+        ]
+        there = [replace(claim, label="") if claim.label == "PastNode" else claim for claim in types]
+        return tuple(claim for claim in there if claim.label not in PAST_KINDS)
+
+    return replace(claims, properties=of_now(claims.properties), denied=of_now(claims.denied))
 
 
 def _no_such_value(
@@ -198,7 +244,7 @@ def _no_such_value(
     anywhere = _known(claim.property, occurring)
     if not anywhere or any(_holds(claim, value, one) for value in claim.values for one in known):
         return None
-    node = f"(:{claim.label})" if claim.label else "node"
+    node = f"(:{claim.label})" if claim.label else "relation" if claim.property == TYPE else "node"
     if mistake := _label_mistake(claim):
         return mistake
     named = classes_named(claim.values[0], occurring) if claim.property == "class" else ()
@@ -230,10 +276,10 @@ def _known(property_: str, occurring: Enumerations, *, label: str = "") -> tuple
     match property_:
         case "class":
             return tuple(dict.fromkeys(use.name for use in occurring.classes if label in {"", use.kind}))
-        case "name":
-            return occurring.names
-        case "id":
-            return occurring.ids
+        case "name" | "id":
+            return occurring.names if property_ == "name" else occurring.ids
+        case "type()":
+            return tuple(sorted({*RELATION_TYPES, *(pattern.type for pattern in occurring.patterns)}))
         case "states":
             return tuple(use.value for use in occurring.states if not label or label in use.kinds)
         case "affordances":
@@ -261,7 +307,7 @@ def _words(claim: PropertyClaim) -> str:
     values = " or ".join(map(literal, claim.values))
     match claim.test:
         case "=":
-            return f"{claim.property} {values}"
+            return f"{claim.property.removesuffix('()')} {values}"
         case "IN":
             return f"{values} in its {claim.property}"
         case "CONTAINS":

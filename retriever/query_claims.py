@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
@@ -18,6 +20,7 @@ from scenecypher.db.gate.tree import (
     Group,
     Hop,
     Listed,
+    Loop,
     Node,
     Operator,
     Part,
@@ -31,6 +34,9 @@ from scenecypher.errors import QueryRefused
 
 Test: TypeAlias = Literal["=", "IN", "CONTAINS", "STARTS", "ENDS"]
 _TESTS: Final = frozenset(get_args(Test))
+TYPE: Final = "type()"
+"""The property of a claim about the type of a relation."""
+_PLAIN_REGEX: Final = re.compile(r"(\(\?i\))?(\.\*)?([\w ]+)(\.\*)?")
 _CASE_FUNCTIONS: Final = {"tolower": str.lower, "toupper": str.upper, "lower": str.lower, "upper": str.upper}
 
 
@@ -64,7 +70,7 @@ class RelationClaim:
 
 @dataclass(frozen=True, slots=True)
 class QueryClaims:
-    """The claims of a query about the scene, any of which may be mistaken.
+    """The claims of a query about the scene, any of which may be mistaken; `denied` are tests for what shall not be.
 
     `repeated` are two columns that are the same property of one node, and that property: ``("furniture", "room",
     "x.name")``; empty if there are none.
@@ -73,6 +79,7 @@ class QueryClaims:
     properties: tuple[PropertyClaim, ...] = ()
     relations: tuple[RelationClaim, ...] = ()
     repeated: tuple[str, ...] = ()
+    denied: tuple[PropertyClaim, ...] = ()
 
 
 def claims_of(cypher: str, kinds: Mapping[str, str] = MappingProxyType({}), schema: Schema = SCENES) -> QueryClaims:
@@ -85,18 +92,21 @@ def claims_of(cypher: str, kinds: Mapping[str, str] = MappingProxyType({}), sche
     except QueryRefused:
         return QueryClaims()
     nodes = [part for part in parsed.parts if isinstance(part, Node) and len(part.names) == len(part.labels) < 2]
-    labels = {node.name: _label(node) for node in nodes if node.name and _label(node)}
+    every = {(node.name, _label(node)) for node in nodes if node.name and _label(node)}
+    named, has_union = Counter(name for name, _ in every), any(it.word == "UNION" for it in parsed.tokens)
+    labels = {name: label for name, label in every if named[name] == 1 and not has_union}
     told = {node.at: _label(node) or labels.get(node.name, "") for node in nodes}
     in_maps = [(node, key, value) for node in nodes for key, value in _pairs(node)]
     by_class = {node.at: kinds.get(value, "") for node, key, value in in_maps if key == "class"}
     by_name = {node.name: by_class[node.at] for node in nodes if node.name and by_class.get(node.at)}
     known = {node.at: told[node.at] or by_class.get(node.at) or by_name.get(node.name, "") for node in nodes}
-    negated = _negated(parsed)
-    compared = chain.from_iterable(_compared(part, labels, negated) for part in parsed.parts)
+    negated, loops = _negated(parsed), dict(_loops(parsed))
+    compared = [*chain.from_iterable(_compared(part, labels, negated, loops) for part in parsed.parts)]
+    meant, denied = (tuple(claim for claim, it in compared if it == is_denied) for is_denied in (False, True))
     equal = (PropertyClaim(key, "=", (value,), told[node.at]) for node, key, value in in_maps)
     related = chain.from_iterable(_related(part, known, parsed) for part in parsed.parts)
     repeated = next(chain.from_iterable(map(_repeated, parsed.parts)), ())
-    return QueryClaims((*compared, *equal), tuple(related), repeated)
+    return QueryClaims((*meant, *equal), tuple(related), repeated, denied)
 
 
 def _label(node: Node) -> str:
@@ -125,10 +135,12 @@ def _pairs(node: Node) -> Iterator[tuple[str, str]]:
 
 
 def _property(part: Part) -> tuple[str, str, bool] | None:
-    """Return the variable and the property of `n.class`, and whether it is brought to one case as in toLower()."""
+    """Return the variable and the property of `n.class` or `type(r)`, and whether it is brought to one case."""
     match part:
         case Chain(base=Variable(name=variable), steps=(Property(name=name),)):
             return variable, name, False
+        case Call(name="type", arguments=(Expression(terms=(Variable(name=variable),)),)):
+            return variable, TYPE, False
         case Call(name=function, arguments=(Expression(terms=(value,)),)) if function in _CASE_FUNCTIONS:
             return (*found[:2], True) if (found := _property(value)) else None
     return None
@@ -152,16 +164,48 @@ def _negated(parsed: Parsed) -> frozenset[int]:
     return frozenset(id(part) for term in denied for part in term.walk())
 
 
-def _compared(part: Part, labels: Mapping[str, str], negated: frozenset[int]) -> Iterator[PropertyClaim]:
-    """Yield the tests of an expression that are not negated."""
-    terms = part.terms if isinstance(part, Expression) and id(part) not in negated else ()
-    for one, operator, other in zip(terms, terms[1:], terms[2:], strict=False):
-        if isinstance(operator, Operator) and operator.word in _TESTS and id(one) not in negated:
+def _loops(parsed: Parsed) -> Iterator[tuple[str, tuple[str, str, bool]]]:
+    """Yield the variables of loops over a node's list, as in `any(s IN n.states WHERE …)`, and that list."""
+    for part in parsed.parts:
+        match part:
+            case Loop(name=name, source=Expression(terms=(value,))) if found := _property(value):
+                yield name, found
+
+
+def _compared(
+    part: Part, labels: Mapping[str, str], negated: frozenset[int], loops: Mapping[str, tuple[str, str, bool]]
+) -> Iterator[tuple[PropertyClaim, bool]]:
+    """Yield the tests of an expression, and whether they are denied."""
+    terms = part.terms if isinstance(part, Expression) else ()
+    for one, operator, other in zip(terms, terms[1:], (*terms[2:], None), strict=False):
+        if not isinstance(operator, Operator):
+            continue
+        is_denied = operator.word == "<>" or not negated.isdisjoint((id(part), id(one)))
+        if regex := _PLAIN_REGEX.fullmatch(operator.regex):
+            if found := _property(one):
+                tests: tuple[Test, ...] = ("=", "STARTS", "ENDS", "CONTAINS")
+                test = tests[2 * bool(regex[2]) + bool(regex[4])]
+                yield _claim(found, test, (regex[3],), labels, ignores_case=bool(regex[1])), is_denied
+        elif other is not None and operator.word in {*_TESTS, "<>"}:
             is_listed = operator.word == "IN" and not isinstance(one, Constant)
             subject, values = (one, _strings(other)) if is_listed or operator.word != "IN" else (other, _strings(one))
-            if values and isinstance(other, Listed) == is_listed and (found := _property(subject)):
-                test = cast("Test", "=" if is_listed else operator.word)
-                yield PropertyClaim(found[1], test, values, labels.get(found[0], ""), found[2])
+            word = "=" if is_listed or operator.word == "<>" else operator.word
+            item = loops.get(subject.name) if isinstance(subject, Variable) and word == "=" else None
+            found = item or _property(subject)
+            if values and found and isinstance(other, Listed) == is_listed:
+                yield _claim(found, "IN" if item else cast("Test", word), values, labels), is_denied
+
+
+def _claim(
+    of: tuple[str, str, bool],
+    test: Test,
+    values: tuple[str, ...],
+    labels: Mapping[str, str],
+    *,
+    ignores_case: bool = False,
+) -> PropertyClaim:
+    variable, name, is_of_one_case = of
+    return PropertyClaim(name, test, values, labels.get(variable, ""), is_of_one_case or ignores_case)
 
 
 def _related(part: Part, known: Mapping[int, str], parsed: Parsed) -> Iterator[RelationClaim]:
