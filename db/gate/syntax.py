@@ -75,13 +75,13 @@ class Parser(Cursor):
                 self.refuse("options can't be set", code="option", hint="leave out CYPHER and what follows it")
             self.version = int(self.last_token.text)
         first = self.at
+        if self.is_next(";") or self.next_token.kind == "end":
+            self.refuse("the query is empty", hint="write MATCH … RETURN …")
         query = self.query()
         self.skip(";")
         if self.next_token.kind != "end":
             code = "statements" if self.last_token.text == ";" else "syntax"
             self.refuse("the query should end here", code=code, hint="write one query, and nothing after it")
-        if self.at == first:
-            self.refuse("the query is empty", hint="write MATCH … RETURN …")
         return Parsed(
             self.tokens, first, query, tuple(query.walk()), self.columns or (), self.version, self.searches, self.past
         )

@@ -122,7 +122,9 @@ def split_at(name: str) -> tuple[str, str] | None:
 def read_only_error(name: str) -> InputError:
     """Return the error for what can't be done to the earlier state ``NAME@VERSION`` of a scene."""
     msg = f"{name!r} is an earlier state, which can be read and compared, not changed"
-    return InputError(f"{msg}; `scenecypher scenes copy {name} NEW` makes a scene of it to act in")
+    stem, _ = split_at(name) or (name, "")
+    how = f"`scenecypher history {stem}` shows what led to it"
+    return InputError(f"{msg}; {how}, `scenecypher scenes copy {name} NEW` makes a scene of it to act in")
 
 
 def lookup_scene(database: Database, name: str) -> SceneInfo | None:
