@@ -34,6 +34,7 @@ MAX_SUBQUERY_DEPTH: Final = 8
 ENDS: Final = frozenset({",", ")", "]", "}", "|", ";", ".."})
 POSTFIXES: Final = frozenset({".", "[", ":", "{"})
 JOINERS: Final = frozenset({"UNION", "NEXT", "WHEN", "ELSE"})
+NAMED: Final = (tree.Variable, tree.Property)
 BARE: Final = frozenset({"FINISH", "OPTIONAL"})  # clauses of one word
 NEWER: Final = frozenset({"WHEN", "ELSE", "FILTER", "LET"})  # words that only Cypher 25 knows, beside NEXT
 
@@ -337,8 +338,8 @@ class Parser(Cursor):
                 case _:
                     steps.append(self.property_name())
                     if self.is_next("("):
-                        hint = words.FUNCTION_ADVICE.get(self.last_token.value.lower(), "call functions by their names")
-                        self.refuse("there is no such function", code="function", hint=hint)
+                        named = (base, *steps)
+                        raise unknown_function(".".join(it.name for it in named if isinstance(it, NAMED)))
         return tree.Chain(base.at, base, tuple(steps)) if steps else base
 
     def _value(self) -> tree.Part:

@@ -109,6 +109,7 @@ FUNCTION_ADVICE: Final[Mapping[str, str]] = {
     "float": "write toFloat()",
     "concat": "join text with +",
     "join": "return the list itself, such as collect(n.name)",
+    "toset": "write collect(DISTINCT …)",
     "mean": "write avg()",
     "average": "write avg()",
     "similarity": "nodes have no vectors here: use their class, name and properties",
