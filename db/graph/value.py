@@ -219,6 +219,13 @@ def shown(value: object) -> str:
     return short_repr(value).encode("ascii", "backslashreplace").decode()
 
 
+def plain_text(value: Value | None) -> str:
+    """Return a value for people: a position as its coordinates, ``nothing`` for none, all else as Python writes it."""
+    if isinstance(value, Point):
+        return f"({', '.join(map(str, value.axes))})"
+    return "nothing" if value is None else repr(value)
+
+
 def _coordinate(value: object) -> float:
     if isinstance(value, int) and not isinstance(value, bool) and value in INTEGERS:
         return float(value)
