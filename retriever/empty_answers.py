@@ -58,7 +58,9 @@ def causes(
         for claim in claims.properties
         if (cause := _no_such_value(claim, occurring, meaning, corrections_only=corrections_only))
     ]
-    found += [cause for claim in claims.relations if (cause := _no_such_relation(claim, occurring))]
+    for claim in claims.relations:
+        cause = _no_such_relation(claim, occurring)
+        found += filter(None, [cause or (None if corrections_only else _reversed_classes(claim, occurring))])
     return tuple(dict.fromkeys(found))[:CAUSES]
 
 
@@ -346,6 +348,23 @@ def _no_such_relation(claim: RelationClaim, occurring: Enumerations) -> str | No
         return None
     most = sorted(here, key=lambda pattern: (-_shared_labels(claim, pattern), -pattern.count, pattern_text(pattern)))
     return f"{_asked(claim)} does not occur; what occurs is {', '.join(map(pattern_text, most[:PATTERNS_SHOWN]))}"
+
+
+def _reversed_classes(claim: RelationClaim, occurring: Enumerations) -> str | None:
+    """Return that two classes are related the other way round alone, though their labels are both ways."""
+    source, target = claim.classes
+    forth, back = (
+        any((one, type_, other) in occurring.class_links for type_ in claim.types)
+        for one, other in ((source, target), (target, source))
+    )
+    if forth or not back or not claim.directed:
+        return None
+    types = "|".join(claim.types)
+    asked, there = (
+        f"({{class: {literal(one)}}})-[:{types}]->({{class: {literal(other)}}})"
+        for one, other in ((source, target), (target, source))
+    )
+    return f"{asked} does not occur; what occurs is {there}"
 
 
 def _asked(claim: RelationClaim) -> str:

@@ -57,7 +57,8 @@ class PropertyClaim:
 class RelationClaim:
     """One relation between two nodes. An empty label stands for any; `directed` is false if both directions match.
 
-    `start` and `end` are the place of its arrow in the text.
+    `classes` are those of its source and target, empty where no pattern names one; `start` and `end` are the place of
+    its arrow in the text.
     """
 
     source: str
@@ -66,6 +67,7 @@ class RelationClaim:
     directed: bool = True
     start: int = field(default=0, compare=False)
     end: int = field(default=0, compare=False)
+    classes: tuple[str, str] = field(default=("", ""), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +99,17 @@ def claims_of(cypher: str, kinds: Mapping[str, str] = MappingProxyType({}), sche
     labels = {name: label for name, label in every if named[name] == 1 and not has_union}
     told = {node.at: _label(node) or labels.get(node.name, "") for node in nodes}
     in_maps = [(node, key, value) for node in nodes for key, value in _pairs(node)]
-    by_class = {node.at: kinds.get(value, "") for node, key, value in in_maps if key == "class"}
+    of_class = {node.at: value for node, key, value in in_maps if key == "class"}
+    by_class = {at: kinds.get(value, "") for at, value in of_class.items()}
+    named_class = {node.name: of_class[node.at] for node in nodes if node.name and node.at in of_class}
+    classes = {node.at: of_class.get(node.at) or named_class.get(node.name, "") for node in nodes}
     by_name = {node.name: by_class[node.at] for node in nodes if node.name and by_class.get(node.at)}
     known = {node.at: told[node.at] or by_class.get(node.at) or by_name.get(node.name, "") for node in nodes}
     negated, loops = _negated(parsed), dict(_loops(parsed))
     compared = [*chain.from_iterable(_compared(part, labels, negated, loops) for part in parsed.parts)]
     meant, denied = (tuple(claim for claim, it in compared if it == is_denied) for is_denied in (False, True))
     equal = (PropertyClaim(key, "=", (value,), told[node.at]) for node, key, value in in_maps)
-    related = chain.from_iterable(_related(part, known, parsed) for part in parsed.parts)
+    related = chain.from_iterable(_related(part, known, classes, parsed) for part in parsed.parts)
     repeated = next(chain.from_iterable(map(_repeated, parsed.parts)), ())
     return QueryClaims((*meant, *equal), tuple(related), repeated, denied)
 
@@ -208,13 +213,16 @@ def _claim(
     return PropertyClaim(name, test, values, labels.get(variable, ""), is_of_one_case or ignores_case)
 
 
-def _related(part: Part, known: Mapping[int, str], parsed: Parsed) -> Iterator[RelationClaim]:
-    """Yield the relations of a path whose nodes have these labels."""
+def _related(
+    part: Part, known: Mapping[int, str], classes: Mapping[int, str], parsed: Parsed
+) -> Iterator[RelationClaim]:
+    """Yield the relations of a path whose nodes have these labels and classes."""
     links = part.links if isinstance(part, Path | Group) else ()
     for left, hop, right in zip(links, links[1:], links[2:], strict=False):
         named = hop.expression if isinstance(hop, Hop) and hop.is_single and not hop.properties else None
         if isinstance(hop, Hop) and named and named.marks <= {"|", ":"} and {left.at, right.at} <= known.keys():
-            ends = (known[left.at], known[right.at])
-            source, target = ends[hop.direction < 0], ends[hop.direction >= 0]
+            ends = (left, right) if hop.direction >= 0 else (right, left)
+            source, target = (known[end.at] for end in ends)
+            of = classes[ends[0].at], classes[ends[1].at]
             place = parsed.tokens[hop.at].start, parsed.tokens[right.at - 1].end
-            yield RelationClaim(source, hop.names, target, hop.direction != 0, *place)
+            yield RelationClaim(source, hop.names, target, hop.direction != 0, *place, of)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -166,6 +167,25 @@ def test_a_right_query_has_no_hint_beside_its_rows() -> None:
 def test_a_relation_type_that_does_not_occur_is_told_to_people() -> None:
     told = "no relation UNDER occurs in this scene; what occurs is CLOSE, INSIDE, ON"
     assert hints("MATCH (n)-[:UNDER]->(m) RETURN n", HOME, NO_MEANING, SCENES, is_empty=True) == (told,)
+
+
+@pytest.mark.parametrize(
+    ("cypher", "told"),
+    [
+        ("MATCH ({class: 'cup'})<-[:ON]-({class: 'couch'}) RETURN 1", True),
+        ("MATCH (a {class: 'cup'}), (b {class: 'couch'}) MATCH (b)-[:ON]->(a) RETURN 1", True),
+        ("MATCH ({class: 'cup'})-[:ON]-({class: 'couch'}) RETURN 1", False),
+        ("MATCH ({class: 'cup'})-[:ON]->({class: 'couch'}) RETURN 1", False),
+        ("MATCH (x)-[:ON]->({class: 'cup'}) RETURN x", False),
+        ("MATCH (x {class: 'fridge'})-[:ON]->({class: 'cup'}) RETURN x", False),
+    ],
+)
+def test_classes_that_are_related_the_other_way_round_are_a_cause(cypher: str, *, told: bool) -> None:
+    both = Pattern("Asset", "ON", "Object", 1), *HOME.patterns
+    home = replace(HOME, patterns=both, class_links=frozenset({("cup", "ON", "couch"), ("fridge", "ON", "mat")}))
+    said = "({class: 'couch'})-[:ON]->({class: 'cup'}) does not occur; what occurs is ({class: 'cup'})-[:ON]->"
+    assert causes(cypher, home) == ((f"{said}({{class: 'couch'}})",) if told else ())
+    assert causes(cypher, home, corrections_only=True) == (), "an answer that says no may be right"
 
 
 def test_the_number_of_causes_is_bounded() -> None:
