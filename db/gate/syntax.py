@@ -76,7 +76,7 @@ class Parser(Cursor):
                 self.refuse("options can't be set", code="option", hint="leave out CYPHER and what follows it")
             self.version = int(self.last_token.text)
         first = self.at
-        if self.is_next(";") or self.next_token.kind == "end":
+        if self.is_next(";") or self.tokens[first].kind == "end":
             self.refuse("the query is empty", hint="write MATCH … RETURN …")
         query = self.query()
         self.skip(";")
