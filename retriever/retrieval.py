@@ -11,7 +11,7 @@ from scenecypher.chat.clean import clean_cypher
 from scenecypher.chat.model import ReplySource, Usage
 from scenecypher.db.gate import Answer, Explanation, Gate, KnownValues, SceneRef
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.enumerate import LISTED_NODES_LIMIT, Enumerator
 from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.values import JsonValue
 from scenecypher.errors import QueryRefused
@@ -40,7 +40,8 @@ class SceneReader:
         """
         bare = clean_cypher(cypher)
         answer = self.run(bare)
-        if not (answer.is_empty or MAY_MISS.search(bare)):
+        is_cheap = self.scene.nodes <= LISTED_NODES_LIMIT  # of a larger scene the values are not read for rows alone
+        if not (answer.is_empty or (is_cheap and MAY_MISS.search(bare))):
             return answer
         occurring, schema = self.enumerator.of(self.scene), SceneRef.of(self.scene).schema
         return replace(answer, hints=hints(bare, occurring, self.meaning, schema, is_empty=answer.is_empty))
