@@ -9,7 +9,17 @@ from functools import lru_cache
 from typing import Final
 
 from scenecypher.db.gate.names import FACT_ADVICE
-from scenecypher.db.schema import ENTITY, KINDS, PAST_KINDS, RELATION_TYPES, SCENES, Schema
+from scenecypher.db.schema import (
+    ENTITY,
+    KINDS,
+    PAST,
+    PAST_KINDS,
+    PAST_PROPERTIES,
+    PAST_RELATIONS,
+    RELATION_TYPES,
+    SCENES,
+    Schema,
+)
 from scenecypher.db.store.enumerations import ByIdentity, Enumerations, Pattern, literal
 from scenecypher.errors import did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
@@ -17,7 +27,7 @@ from scenecypher.retriever.library import chain_to_room
 from scenecypher.retriever.linked_words import LABELS, classes_named, kind_of
 from scenecypher.retriever.outline import pattern_text
 from scenecypher.retriever.query_claims import TYPE, PropertyClaim, QueryClaims, RelationClaim, claims_of
-from scenecypher.words import is_slip, stems
+from scenecypher.words import is_slip, spelt_as, stems
 
 CAUSES: Final = 4
 KEPT: Final = 32
@@ -30,6 +40,18 @@ MAY_MISS: Final = re.compile(
 LISTS: Final = ("states", "affordances")
 MOVABLE: Final = ("Object", "".join(stems("movable")))
 """A label and the word that says the same of a thing, whatever affordance has that name."""
+PAST_PATTERNS: Final = tuple(
+    Pattern(source, type_, target, 1)
+    for source, types, target in (
+        ("Run", ("HAS_STEP",), "Step"),
+        ("Step", ("LED_TO",), "PastEvent"),
+        ("PastEvent", ("CHANGED",), "PastNode"),
+        ("PastEvent", ("BEGAN", "ENDED"), "PastFact"),
+        ("PastFact", ("ABOUT", "TARGET"), "PastNode"),
+    )
+    for type_ in types
+)
+"""The relations of any past."""
 RELATION_OF_FACT: Final = "PastFact", "relation"
 NOT_DEFINED: Final = re.compile(r"Variable `(\w+)` not defined")
 ONE_MOMENT: Final = re.compile(
@@ -52,8 +74,10 @@ def causes(
     Values that the scene lacks are told with the nearest in spelling, else in `meaning`; with `corrections_only` those
     are left out for which the scene has nothing else.
     """
-    claims = _of_the_present(_claims(cypher, ByIdentity(occurring), schema))
-    found = [
+    every = _claims(cypher, ByIdentity(occurring), schema)
+    claims = _of_the_present(every)
+    found = list(filter(None, (_of_another_case(claim, occurring) for claim in every.properties)))
+    found += [
         cause
         for claim in claims.properties
         if (cause := _no_such_value(claim, occurring, meaning, corrections_only=corrections_only))
@@ -75,7 +99,8 @@ def hints(cypher: str, occurring: Enumerations, meaning: Meaning, schema: Schema
         return causes(cypher, occurring, meaning, schema) or tuple(_unused_types(claims, occurring))
     slips = [claim for claim in (*claims.properties, *claims.denied) if _is_slip(claim, occurring)]
     found = [_no_such_value(claim, occurring, NO_MEANING, corrections_only=True) for claim in slips]
-    found += [_no_such_relation(claim, occurring) for claim in claims.relations if _is_reversed(claim, occurring)]
+    arrows = [claim for claim in claims.relations if claim.is_single and _is_reversed(claim, occurring)]
+    found += [_no_such_relation(claim, occurring) for claim in arrows]
     return tuple(dict.fromkeys(filter(None, found)))[:CAUSES]
 
 
@@ -87,7 +112,7 @@ def _is_slip(claim: PropertyClaim, occurring: Enumerations) -> bool:
 def _unused_types(claims: QueryClaims, occurring: Enumerations) -> Iterator[str]:
     types = sorted({pattern.type for pattern in occurring.patterns})
     for asked in dict.fromkeys(claim.types for claim in claims.relations):
-        if types and not {*types}.intersection(asked):
+        if types and not {*types, *PAST_RELATIONS}.intersection(asked):
             yield f"no relation {' or '.join(asked)} occurs in this scene; what occurs is {', '.join(types)}"
 
 
@@ -103,7 +128,7 @@ def turned_arrows(cypher: str, occurring: Enumerations, schema: Schema = SCENES)
 def _turned(cypher: str, same: ByIdentity, schema: Schema) -> tuple[str, tuple[str, ...]]:
     text, told, occurring = cypher, list[str](), same.of
     for claim in sorted(_claims(cypher, same, schema).relations, key=lambda claim: -claim.start):
-        if not _is_reversed(claim, occurring):
+        if not claim.is_single or not _is_reversed(claim, occurring):
             continue
         other = replace(claim, source=claim.target, target=claim.source)
         arrow = text[claim.start : claim.end]
@@ -115,9 +140,13 @@ def _turned(cypher: str, same: ByIdentity, schema: Schema) -> tuple[str, tuple[s
 
 def _is_reversed(claim: RelationClaim, occurring: Enumerations) -> bool:
     """Check that no relation of the scene has this arrow, and some have it the other way round."""
-    here = [pattern for pattern in occurring.patterns if pattern.type in claim.types]
+    here = _patterns_of(claim, occurring)
     other = replace(claim, source=claim.target, target=claim.source)
-    return not any(_occurs_as(claim, it) for it in here) and any(_occurs_as(other, it) for it in here)
+    return not _occurs(claim, here) and _occurs(other, here)
+
+
+def _patterns_of(claim: RelationClaim, occurring: Enumerations) -> list[Pattern]:
+    return [pattern for pattern in (*occurring.patterns, *PAST_PATTERNS) if pattern.type in claim.types]
 
 
 def mistake_in(cypher: str, occurring: Enumerations, schema: Schema = SCENES) -> str:
@@ -237,6 +266,17 @@ def _of_the_present(claims: QueryClaims) -> QueryClaims:
     return replace(claims, properties=of_now(claims.properties), denied=of_now(claims.denied))
 
 
+def _of_another_case(claim: PropertyClaim, occurring: Enumerations) -> str | None:
+    """Return that a word of the past is written in another case: those that its properties have, kinds and states."""
+    if claim.label not in PAST_KINDS or claim.property not in {"kind", "state", "command", "outcome"}:
+        return None
+    words = re.findall(r"'(\w+)'", PAST_PROPERTIES[claim.label].get(claim.property, ""))
+    near = spelt_as(claim.values[0], [*words, *KINDS, *_known("states", occurring)])
+    if near in {None, claim.values[0]}:
+        return None
+    return f"no (:{claim.label}) has {_words(claim)} (did you mean {near!r}?)"
+
+
 def _no_such_value(
     claim: PropertyClaim, occurring: Enumerations, meaning: Meaning, *, corrections_only: bool
 ) -> str | None:
@@ -280,8 +320,9 @@ def _known(property_: str, occurring: Enumerations, *, label: str = "") -> tuple
             return tuple(dict.fromkeys(use.name for use in occurring.classes if label in {"", use.kind}))
         case "name" | "id":
             return occurring.names if property_ == "name" else occurring.ids
-        case "type()":
-            return tuple(sorted({*RELATION_TYPES, *(pattern.type for pattern in occurring.patterns)}))
+        case "type()" | "labels()":
+            types = sorted({*RELATION_TYPES, *(pattern.type for pattern in occurring.patterns)})
+            return tuple(types) if property_ == TYPE else (ENTITY, *KINDS, PAST, *PAST_KINDS)
         case "states":
             return tuple(use.value for use in occurring.states if not label or label in use.kinds)
         case "affordances":
@@ -311,7 +352,7 @@ def _words(claim: PropertyClaim) -> str:
         case "=":
             return f"{claim.property.removesuffix('()')} {values}"
         case "IN":
-            return f"{values} in its {claim.property}"
+            return f"{values} in its {claim.property.removesuffix('()')}"
         case "CONTAINS":
             return f"a {claim.property} that contains {values}"
         case "STARTS" | "ENDS":
@@ -343,8 +384,8 @@ def _other_property(claim: PropertyClaim, occurring: Enumerations) -> str:
 
 
 def _no_such_relation(claim: RelationClaim, occurring: Enumerations) -> str | None:
-    here = [pattern for pattern in occurring.patterns if pattern.type in claim.types]
-    if not here or any(_occurs_as(claim, pattern) for pattern in here):
+    here = _patterns_of(claim, occurring)
+    if not here or _occurs(claim, here):
         return None
     most = sorted(here, key=lambda pattern: (-_shared_labels(claim, pattern), -pattern.count, pattern_text(pattern)))
     return f"{_asked(claim)} does not occur; what occurs is {', '.join(map(pattern_text, most[:PATTERNS_SHOWN]))}"
@@ -357,7 +398,7 @@ def _reversed_classes(claim: RelationClaim, occurring: Enumerations) -> str | No
         any((one, type_, other) in occurring.class_links for type_ in claim.types)
         for one, other in ((source, target), (target, source))
     )
-    if forth or not back or not claim.directed:
+    if forth or not back or not claim.directed or not claim.is_single:
         return None
     types = "|".join(claim.types)
     asked, there = (
@@ -369,7 +410,7 @@ def _reversed_classes(claim: RelationClaim, occurring: Enumerations) -> str | No
 
 def _asked(claim: RelationClaim) -> str:
     """Return a claim as Cypher: ``(:Object)-[:INSIDE]->(:Asset)``."""
-    types = "|".join(claim.types)
+    types = "|".join(claim.types) + "*" * (not claim.is_single)
     return f"({_labelled(claim.source)})-[:{types}]-{'>' * claim.directed}({_labelled(claim.target)})"
 
 
@@ -377,17 +418,19 @@ def _shared_labels(claim: RelationClaim, pattern: Pattern) -> int:
     return len({claim.source, claim.target} & {pattern.source, pattern.target})
 
 
-def _occurs_as(claim: RelationClaim, pattern: Pattern) -> bool:
-    ends = (
-        [(claim.source, claim.target)]
-        if claim.directed
-        else [(claim.source, claim.target), (claim.target, claim.source)]
-    )
-    return any(_fits(source, pattern.source) and _fits(target, pattern.target) for source, target in ends)
+def _occurs(claim: RelationClaim, here: Sequence[Pattern]) -> bool:
+    """Check for a relation as it is claimed; of several in a row for one that begins so, and one that ends so."""
+    ends = [(claim.source, claim.target), (claim.target, claim.source)][: 2 - claim.directed]
+    if claim.is_single:
+        return any(_fits(one, it.source) and _fits(other, it.target) for it in here for one, other in ends)
+    begins, stops = ({it.source for it in here}, {it.target for it in here})
+    if not claim.directed:
+        begins = stops = begins | stops
+    return any(_fits(claim.source, kind) for kind in begins) and any(_fits(claim.target, kind) for kind in stops)
 
 
 def _fits(label: str, kind: str) -> bool:
-    return label in {"", kind} or kind == ENTITY
+    return label in {"", kind} or kind == ENTITY or (label == PAST and kind in PAST_KINDS)
 
 
 def _labelled(label: str) -> str:

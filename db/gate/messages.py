@@ -24,6 +24,7 @@ VALUE_ERRORS: Final[Mapping[str, str]] = {
 HINTS: Final[Mapping[str, str]] = {
     "aggregation in ORDER BY": "name it before: WITH x, count(*) AS n ORDER BY n DESC RETURN x",
     "Invalid use of aggregating function": "aggregate first, then test: WITH x, count(*) AS n WHERE n > 1 RETURN x",
+    "Invalid input 'NOT'": "write NOT before the value: NOT n.class IN ['cup', 'mug']",
     "same return column names": "give the columns of both parts the same names with AS",
     "colon in the separation of alternative": "write [r:ON|INSIDE], with one colon",
 }

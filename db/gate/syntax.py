@@ -359,7 +359,7 @@ class Parser(Cursor):
                 return self._case()
         if token.kind == "mark":
             self.at -= 1
-            self.refuse(f"`{token.text}` can't stand here")
+            self.refuse(f"`{token.text}` can't stand here", hint=words.FOREIGN.get(token.word, "rewrite this part"))
         return tree.Constant(at, token) if token.kind != "name" or token.word in words.CONSTANTS else self._word(token)
 
     def _word(self, token: Token) -> tree.Part:
@@ -541,7 +541,8 @@ class Parser(Cursor):
         if token.word == "WHERE":
             hint = "put it before RETURN, or keep the values with WITH … WHERE … RETURN"
             self.refuse("WHERE can't stand here, after what it should filter", hint=hint)
-        self.refuse("a clause such as MATCH, WITH or RETURN should stand here")
+        hint = words.FOREIGN.get(token.word, "rewrite this part")
+        self.refuse("a clause such as MATCH, WITH or RETURN should stand here", hint=hint)
 
     def _note_version(self) -> None:
         """Ask for the newer language if what is next is new in it."""

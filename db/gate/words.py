@@ -50,6 +50,17 @@ REFUSED_WORDS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Words that begin what is never allowed, with the refusal's code and advice."""
 
+FOREIGN: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("LIKE", "ILIKE"), "write n.name CONTAINS 'cup', STARTS WITH or ENDS WITH, or n.name =~ '(?i).*cup.*'"
+    ),
+    "&": "write AND",
+    "!": "write NOT",
+    "OVER": "there are no windows: aggregate in WITH",
+    "FETCH": "write LIMIT 3",
+}
+"""What to write for words and marks of other languages where they can't stand."""
+
 RESERVED: Final = OPERATORS | CASE_WORDS | CONSTANTS | CLAUSES | words("CASE DISTINCT BY") | frozenset(REFUSED_WORDS)
 """Words that are no names without backticks: two parsers could read such a text differently."""
 

@@ -69,6 +69,31 @@ CAUSES_FOUND = [
     ("MATCH (n) WHERE n.class =~ 'Cup' RETURN n", "no node has class 'Cup' (did you mean 'cup'?)"),
     ("MATCH (n) WHERE n.class =~ '.*mug.*' RETURN n", "no node has a class that contains 'mug'"),
     ("MATCH (n)-[r]->() WHERE type(r) = 'on' RETURN n", "no relation has type 'on' (did you mean 'ON'?)"),
+    ("MATCH (n) WHERE 'object' IN labels(n) RETURN n", "no node has 'object' in its labels (did you mean 'Object'?)"),
+    ("MATCH (n) WHERE 'Cup' = n.class RETURN n", "no node has class 'Cup' (did you mean 'cup'?)"),
+    ("MATCH (n) WHERE toLower(n.class) = 'Cup' RETURN n", "no node has class 'Cup' (did you mean 'cup'?)"),
+    (
+        "UNWIND ['Cup', 'Mug'] AS c MATCH (n {class: c}) RETURN n",
+        "no node has class 'Cup' or 'Mug' (did you mean 'cup'?)",
+    ),
+    (
+        "WITH ['Cup'] AS all_of MATCH (n) WHERE n.class IN all_of RETURN n",
+        "no node has class 'Cup' (did you mean 'cup'?)",
+    ),
+    (
+        "MATCH (n) WHERE any(s IN ['Open'] WHERE s IN n.states) RETURN n",
+        "no node has 'Open' in its states (did you mean 'open'?)",
+    ),
+    (
+        "MATCH (p:Place)-[:INSIDE*1..3]->(o:Object) RETURN o",
+        f"(:Place)-[:INSIDE*]->(:Object) {OCCURS} (:Asset)-[:INSIDE]->(:Place), (:Object)-[:INSIDE]->(:Asset)",
+    ),
+    (
+        "MATCH (n:PastNode)-[:ABOUT]->(f:PastFact) RETURN f",
+        f"(:PastNode)-[:ABOUT]->(:PastFact) {OCCURS} (:PastFact)-[:ABOUT]->(:PastNode)",
+    ),
+    ("MATCH (e:PastEvent {kind: 'Act'}) RETURN e", "no (:PastEvent) has kind 'Act' (did you mean 'act'?)"),
+    ("MATCH (f:PastFact {relation: 'inside'}) RETURN f", "no relation has type 'inside' (did you mean 'INSIDE'?)"),
     (
         "MATCH (n) WHERE any(s IN n.states WHERE s = 'OPEN') RETURN n",
         "no node has 'OPEN' in its states (did you mean 'open'?)",
@@ -111,6 +136,11 @@ NO_CAUSES = [
     "MATCH (n)-[r]->() WHERE type(r) IN ['UNDER', 'FACING'] RETURN n",
     "MATCH (n) WHERE any(a IN n.affordances WHERE a STARTS WITH 'can') RETURN n",
     "MATCH (n)-[:UNDER]->(m) RETURN n",
+    "UNWIND ['mug', 'cup'] AS c MATCH (n {class: c}) RETURN n",
+    "MATCH (o:Object)-[:INSIDE|ON*]->(p:Place) RETURN o",
+    "MATCH (p:Place)-[:INSIDE*]-(o:Object) RETURN o",
+    "MATCH (e:Past)-[:CHANGED]->(n:PastNode {kind: 'Object'}) RETURN e",
+    "MATCH (f:PastFact {relation: 'INSIDE', state: 'shut'})-[:ABOUT]->(n) RETURN n",
     "MATCH (n:Object)-[:CLOSE]-(m:Place) RETURN n",
     "MATCH (o:Object)-[:INSIDE*1..3]->(p:Place) RETURN o",
     "MATCH (p:Place)<-[:INSIDE]-(a) RETURN a",
