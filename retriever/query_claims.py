@@ -15,11 +15,11 @@ from scenecypher.db.gate.syntax import Parsed, parse
 from scenecypher.db.gate.tree import (
     Call,
     Chain,
+    Clause,
     Constant,
     Expression,
     Group,
     Hop,
-    Item,
     Listed,
     Loop,
     Node,
@@ -139,12 +139,17 @@ class _Names:
 
 
 def _bound(parsed: Parsed) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield variables that stand for strings, and these."""
+    """Yield variables that stand for strings, and these; none that stand for something else, too."""
+    given: dict[str, set[tuple[str, ...]]] = {}
     for part in parsed.parts:
-        match part:
-            case Item(value=value, name=name) | Loop(source=Expression() as value, name=name):
-                if name and (found := _strings(value)):
-                    yield name, found
+        for item in part.items if isinstance(part, Project | Clause) else ():
+            if not (isinstance(it := _only(item.value), Variable) and it.name == item.name):
+                given.setdefault(item.name, set()).add(_strings(item.value))
+        if isinstance(part, Loop) and isinstance(part.source, Expression):
+            given.setdefault(part.name, set()).add(_strings(part.source))
+    for name, found in given.items():
+        if name and len(found) == 1 and (values := found.pop()):
+            yield name, values
 
 
 def _strings(part: Part, bound: Bound = NOTHING) -> tuple[str, ...]:

@@ -136,6 +136,7 @@ NO_CAUSES = [
     "MATCH (n)-[r]->() WHERE type(r) IN ['UNDER', 'FACING'] RETURN n",
     "MATCH (n) WHERE any(a IN n.affordances WHERE a STARTS WITH 'can') RETURN n",
     "MATCH (n)-[:UNDER]->(m) RETURN n",
+    "MATCH (n) WITH n.class AS c, {c: 'Mug'} AS other MATCH (m {class: c}) RETURN m, 'Cup' AS c",
     "UNWIND ['mug', 'cup'] AS c MATCH (n {class: c}) RETURN n",
     "MATCH (o:Object)-[:INSIDE|ON*]->(p:Place) RETURN o",
     "MATCH (p:Place)-[:INSIDE*]-(o:Object) RETURN o",
