@@ -1,31 +1,58 @@
-"""Causes of an empty result: the query's values and directions that the scene lacks, and the nearest it has."""
+"""Causes of an empty result, and hints beside others: what in the query the scene lacks, and the nearest it has."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
 from scenecypher.db.gate.names import FACT_ADVICE
-from scenecypher.db.schema import ENTITY, KINDS, PAST_KINDS, SCENES, Schema
+from scenecypher.db.schema import (
+    ENTITY,
+    KINDS,
+    PAST,
+    PAST_KINDS,
+    PAST_PROPERTIES,
+    PAST_RELATIONS,
+    RELATION_TYPES,
+    SCENES,
+    Schema,
+)
 from scenecypher.db.store.enumerations import ByIdentity, Enumerations, Pattern, literal
 from scenecypher.errors import did_you_mean
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever.library import chain_to_room
 from scenecypher.retriever.linked_words import LABELS, classes_named, kind_of
 from scenecypher.retriever.outline import pattern_text
-from scenecypher.retriever.query_claims import PropertyClaim, QueryClaims, RelationClaim, claims_of
-from scenecypher.words import stems
+from scenecypher.retriever.query_claims import TYPE, PropertyClaim, QueryClaims, RelationClaim, claims_of
+from scenecypher.words import is_slip, spelt_as, stems
 
 CAUSES: Final = 4
 KEPT: Final = 32
 """Queries of which the claims and what follows from them are remembered."""
 PATTERNS_SHOWN: Final = 5
+MAY_MISS: Final = re.compile(
+    r"\b(?:NOT|NONE|OPTIONAL|EXISTS|COLLECT|CALL|CASE|UNION)\b|<>|\bCOUNT\s*\{|\[\s*\(", re.IGNORECASE
+)
+"""What lets a query have rows though the scene lacks a value of it: any other value has none."""
 LISTS: Final = ("states", "affordances")
 MOVABLE: Final = ("Object", "".join(stems("movable")))
 """A label and the word that says the same of a thing, whatever affordance has that name."""
+PAST_PATTERNS: Final = tuple(
+    Pattern(source, type_, target, 1)
+    for source, types, target in (
+        ("Run", ("HAS_STEP",), "Step"),
+        ("Step", ("LED_TO",), "PastEvent"),
+        ("PastEvent", ("CHANGED",), "PastNode"),
+        ("PastEvent", ("BEGAN", "ENDED"), "PastFact"),
+        ("PastFact", ("ABOUT", "TARGET"), "PastNode"),
+    )
+    for type_ in types
+)
+"""The relations of any past."""
+RELATION_OF_FACT: Final = "PastFact", "relation"
 NOT_DEFINED: Final = re.compile(r"Variable `(\w+)` not defined")
 ONE_MOMENT: Final = re.compile(
     r"\((\w+)\b[^()]*\b((?:since_|until_)?at)\s*:\s*(datetime\([^()]*\)).*\.\2\s*[<>]", re.DOTALL
@@ -47,14 +74,46 @@ def causes(
     Values that the scene lacks are told with the nearest in spelling, else in `meaning`; with `corrections_only` those
     are left out for which the scene has nothing else.
     """
-    claims = _of_the_present(_claims(cypher, ByIdentity(occurring), schema))
-    found = [
+    every = _claims(cypher, ByIdentity(occurring), schema)
+    claims = _of_the_present(every)
+    found = list(filter(None, (_of_another_case(claim, occurring) for claim in every.properties)))
+    found += [
         cause
         for claim in claims.properties
         if (cause := _no_such_value(claim, occurring, meaning, corrections_only=corrections_only))
     ]
-    found += [cause for claim in claims.relations if (cause := _no_such_relation(claim, occurring))]
+    for claim in claims.relations:
+        cause = _no_such_relation(claim, occurring)
+        found += filter(None, [cause or (None if corrections_only else _reversed_classes(claim, occurring))])
     return tuple(dict.fromkeys(found))[:CAUSES]
+
+
+def hints(cypher: str, occurring: Enumerations, meaning: Meaning, schema: Schema, *, is_empty: bool) -> tuple[str, ...]:
+    """Return what a person is told beside an answer: the causes of an empty one, else what the rows don't show.
+
+    That are values and directions under NOT, OPTIONAL MATCH and the like that are surely slips: the scene has the same
+    value in another case, plural or spelling, or under another label, the same relation the other way round.
+    """
+    claims = _of_the_present(_claims(cypher, ByIdentity(occurring), schema))
+    if is_empty:
+        return causes(cypher, occurring, meaning, schema) or tuple(_unused_types(claims, occurring))
+    slips = [claim for claim in (*claims.properties, *claims.denied) if _is_slip(claim, occurring)]
+    found = [_no_such_value(claim, occurring, NO_MEANING, corrections_only=True) for claim in slips]
+    arrows = [claim for claim in claims.relations if claim.is_single and _is_reversed(claim, occurring)]
+    found += [_no_such_relation(claim, occurring) for claim in arrows]
+    return tuple(dict.fromkeys(filter(None, found)))[:CAUSES]
+
+
+def _is_slip(claim: PropertyClaim, occurring: Enumerations) -> bool:
+    known = _known(claim.property, occurring)
+    return any(is_slip(value, known, is_exact=claim.property in {"id", "name"}) for value in claim.values)
+
+
+def _unused_types(claims: QueryClaims, occurring: Enumerations) -> Iterator[str]:
+    types = sorted({pattern.type for pattern in occurring.patterns})
+    for asked in dict.fromkeys(claim.types for claim in claims.relations):
+        if types and not {*types, *PAST_RELATIONS}.intersection(asked):
+            yield f"no relation {' or '.join(asked)} occurs in this scene; what occurs is {', '.join(types)}"
 
 
 def turned_arrows(cypher: str, occurring: Enumerations, schema: Schema = SCENES) -> tuple[str, tuple[str, ...]]:
@@ -69,15 +128,25 @@ def turned_arrows(cypher: str, occurring: Enumerations, schema: Schema = SCENES)
 def _turned(cypher: str, same: ByIdentity, schema: Schema) -> tuple[str, tuple[str, ...]]:
     text, told, occurring = cypher, list[str](), same.of
     for claim in sorted(_claims(cypher, same, schema).relations, key=lambda claim: -claim.start):
-        here = [pattern for pattern in occurring.patterns if pattern.type in claim.types]
-        other = replace(claim, source=claim.target, target=claim.source)
-        if any(_occurs_as(claim, it) for it in here) or not any(_occurs_as(other, it) for it in here):
+        if not claim.is_single or not _is_reversed(claim, occurring):
             continue
+        other = replace(claim, source=claim.target, target=claim.source)
         arrow = text[claim.start : claim.end]
         turned = f"{arrow[1:]}>" if arrow.startswith("<") else f"<{arrow[:-1]}"
         text = text[: claim.start] + turned + text[claim.end :]
         told.append(f"{_asked(claim)} does not occur, so its arrow was turned: {_asked(other)}")
     return text, tuple(dict.fromkeys(reversed(told)))
+
+
+def _is_reversed(claim: RelationClaim, occurring: Enumerations) -> bool:
+    """Check that no relation of the scene has this arrow, and some have it the other way round."""
+    here = _patterns_of(claim, occurring)
+    other = replace(claim, source=claim.target, target=claim.source)
+    return not _occurs(claim, here) and _occurs(other, here)
+
+
+def _patterns_of(claim: RelationClaim, occurring: Enumerations) -> list[Pattern]:
+    return [pattern for pattern in (*occurring.patterns, *PAST_PATTERNS) if pattern.type in claim.types]
 
 
 def mistake_in(cypher: str, occurring: Enumerations, schema: Schema = SCENES) -> str:
@@ -186,8 +255,27 @@ def _claims(cypher: str, same: ByIdentity, schema: Schema) -> QueryClaims:
 
 def _of_the_present(claims: QueryClaims) -> QueryClaims:
     """Return the claims about values that the scene has now; a node of the past has the names of the present one."""
-    properties = [replace(claim, label="") if claim.label == "PastNode" else claim for claim in claims.properties]
-    return replace(claims, properties=tuple(claim for claim in properties if claim.label not in PAST_KINDS))
+
+    def of_now(past: Sequence[PropertyClaim]) -> tuple[PropertyClaim, ...]:
+        types = [
+            replace(claim, property=TYPE, label="") if (claim.label, claim.property) == RELATION_OF_FACT else claim
+            for claim in past
+        ]
+        there = [replace(claim, label="") if claim.label == "PastNode" else claim for claim in types]
+        return tuple(claim for claim in there if claim.label not in PAST_KINDS)
+
+    return replace(claims, properties=of_now(claims.properties), denied=of_now(claims.denied))
+
+
+def _of_another_case(claim: PropertyClaim, occurring: Enumerations) -> str | None:
+    """Return that a word of the past is written in another case: those that its properties have, kinds and states."""
+    if claim.label not in PAST_KINDS or claim.property not in {"kind", "state", "command", "outcome"}:
+        return None
+    words = re.findall(r"'(\w+)'", PAST_PROPERTIES[claim.label].get(claim.property, ""))
+    near = spelt_as(claim.values[0], [*words, *KINDS, *_known("states", occurring)])
+    if near in {None, claim.values[0]}:
+        return None
+    return f"no (:{claim.label}) has {_words(claim)} (did you mean {near!r}?)"
 
 
 def _no_such_value(
@@ -199,7 +287,7 @@ def _no_such_value(
     anywhere = _known(claim.property, occurring)
     if not anywhere or any(_holds(claim, value, one) for value in claim.values for one in known):
         return None
-    node = f"(:{claim.label})" if claim.label else "node"
+    node = f"(:{claim.label})" if claim.label else "relation" if claim.property == TYPE else "node"
     if mistake := _label_mistake(claim):
         return mistake
     named = classes_named(claim.values[0], occurring) if claim.property == "class" else ()
@@ -231,10 +319,11 @@ def _known(property_: str, occurring: Enumerations, *, label: str = "") -> tuple
     match property_:
         case "class":
             return tuple(dict.fromkeys(use.name for use in occurring.classes if label in {"", use.kind}))
-        case "name":
-            return occurring.names
-        case "id":
-            return occurring.ids
+        case "name" | "id":
+            return occurring.names if property_ == "name" else occurring.ids
+        case "type()" | "labels()":
+            types = sorted({*RELATION_TYPES, *(pattern.type for pattern in occurring.patterns)})
+            return tuple(types) if property_ == TYPE else (ENTITY, *KINDS, PAST, *PAST_KINDS)
         case "states":
             return tuple(use.value for use in occurring.states if not label or label in use.kinds)
         case "affordances":
@@ -262,9 +351,9 @@ def _words(claim: PropertyClaim) -> str:
     values = " or ".join(map(literal, claim.values))
     match claim.test:
         case "=":
-            return f"{claim.property} {values}"
+            return f"{claim.property.removesuffix('()')} {values}"
         case "IN":
-            return f"{values} in its {claim.property}"
+            return f"{values} in its {claim.property.removesuffix('()')}"
         case "CONTAINS":
             return f"a {claim.property} that contains {values}"
         case "STARTS" | "ENDS":
@@ -296,16 +385,33 @@ def _other_property(claim: PropertyClaim, occurring: Enumerations) -> str:
 
 
 def _no_such_relation(claim: RelationClaim, occurring: Enumerations) -> str | None:
-    here = [pattern for pattern in occurring.patterns if pattern.type in claim.types]
-    if not here or any(_occurs_as(claim, pattern) for pattern in here):
+    here = _patterns_of(claim, occurring)
+    if not here or _occurs(claim, here):
         return None
     most = sorted(here, key=lambda pattern: (-_shared_labels(claim, pattern), -pattern.count, pattern_text(pattern)))
     return f"{_asked(claim)} does not occur; what occurs is {', '.join(map(pattern_text, most[:PATTERNS_SHOWN]))}"
 
 
+def _reversed_classes(claim: RelationClaim, occurring: Enumerations) -> str | None:
+    """Return that two classes are related the other way round alone, though their labels are both ways."""
+    source, target = claim.classes
+    forth, back = (
+        any((one, type_, other) in occurring.class_links for type_ in claim.types)
+        for one, other in ((source, target), (target, source))
+    )
+    if forth or not back or not claim.directed or not claim.is_single:
+        return None
+    types = "|".join(claim.types)
+    asked, there = (
+        f"({{class: {literal(one)}}})-[:{types}]->({{class: {literal(other)}}})"
+        for one, other in ((source, target), (target, source))
+    )
+    return f"{asked} does not occur; what occurs is {there}"
+
+
 def _asked(claim: RelationClaim) -> str:
     """Return a claim as Cypher: ``(:Object)-[:INSIDE]->(:Asset)``."""
-    types = "|".join(claim.types)
+    types = "|".join(claim.types) + "*" * (not claim.is_single)
     return f"({_labelled(claim.source)})-[:{types}]-{'>' * claim.directed}({_labelled(claim.target)})"
 
 
@@ -313,17 +419,19 @@ def _shared_labels(claim: RelationClaim, pattern: Pattern) -> int:
     return len({claim.source, claim.target} & {pattern.source, pattern.target})
 
 
-def _occurs_as(claim: RelationClaim, pattern: Pattern) -> bool:
-    ends = (
-        [(claim.source, claim.target)]
-        if claim.directed
-        else [(claim.source, claim.target), (claim.target, claim.source)]
-    )
-    return any(_fits(source, pattern.source) and _fits(target, pattern.target) for source, target in ends)
+def _occurs(claim: RelationClaim, here: Sequence[Pattern]) -> bool:
+    """Check for a relation as it is claimed; of several in a row for one that begins so, and one that ends so."""
+    ends = [(claim.source, claim.target), (claim.target, claim.source)][: 2 - claim.directed]
+    if claim.is_single:
+        return any(_fits(one, it.source) and _fits(other, it.target) for it in here for one, other in ends)
+    begins, stops = ({it.source for it in here}, {it.target for it in here})
+    if not claim.directed:
+        begins = stops = begins | stops
+    return any(_fits(claim.source, kind) for kind in begins) and any(_fits(claim.target, kind) for kind in stops)
 
 
 def _fits(label: str, kind: str) -> bool:
-    return label in {"", kind} or kind == ENTITY
+    return label in {"", kind} or kind == ENTITY or (label == PAST and kind in PAST_KINDS)
 
 
 def _labelled(label: str) -> str:

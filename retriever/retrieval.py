@@ -11,12 +11,12 @@ from scenecypher.chat.clean import clean_cypher
 from scenecypher.chat.model import ReplySource, Usage
 from scenecypher.db.gate import Answer, Explanation, Gate, KnownValues, SceneRef
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.enumerate import LISTED_NODES_LIMIT, Enumerator
 from scenecypher.db.store.load import LoadedScene
 from scenecypher.db.store.values import JsonValue
 from scenecypher.errors import QueryRefused
 from scenecypher.meaning import NO_MEANING, Meaning
-from scenecypher.retriever.empty_answers import causes
+from scenecypher.retriever.empty_answers import MAY_MISS, hints
 
 T = TypeVar("T")
 
@@ -36,14 +36,15 @@ class SceneReader:
     def query(self, cypher: str) -> Answer:
         """Return the answer to the query in a text of a person or an agent, which may be fenced or labelled.
 
-        An empty answer has hints: what in the query matches nothing.
+        An empty answer has hints: what in the query matches nothing; so has one with rows that a slip does not empty.
         """
         bare = clean_cypher(cypher)
         answer = self.run(bare)
-        if not answer.is_empty:
+        is_cheap = self.scene.nodes <= LISTED_NODES_LIMIT  # of a larger scene the values are not read for rows alone
+        if not (answer.is_empty or (is_cheap and MAY_MISS.search(bare))):
             return answer
         occurring, schema = self.enumerator.of(self.scene), SceneRef.of(self.scene).schema
-        return replace(answer, hints=causes(bare, occurring, self.meaning, schema))
+        return replace(answer, hints=hints(bare, occurring, self.meaning, schema, is_empty=answer.is_empty))
 
     def run(self, cypher: str) -> Answer:
         """Return the query's answer."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from scenecypher.db.store.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
 from scenecypher.retriever.library import Mention, Mentions
@@ -94,5 +94,7 @@ def _with(whole: Enumerations, entries: Sequence[_Entry]) -> Enumerations:
     kept: defaultdict[str, set[Occurrence]] = defaultdict(set)
     for entry in entries:
         kept[entry.field].add(entry.use)
-    fields = {field: tuple(use for use in getattr(whole, field) if use in kept[field]) for field in TIERS}
+    fields: dict[str, Any] = {
+        field: tuple(use for use in getattr(whole, field) if use in kept[field]) for field in TIERS
+    }
     return replace(whole, **fields)

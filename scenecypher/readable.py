@@ -110,7 +110,7 @@ class Services(Protocol):
 class QueryResult:
     """The rows of a query at one version of the scene; `truncated` says why there are no more, if there are.
 
-    `hints` name what in the query matches nothing, if the answer is empty.
+    `hints` say what in the query matches nothing, if the answer is empty or a slip does not empty it.
     """
 
     columns: tuple[str, ...]
@@ -184,8 +184,8 @@ class ReadableHome(ABC):
     def query(self, cypher: str) -> QueryResult:
         """Run a reading query. It reads this scene only, changes nothing and has a bounded cost.
 
-        Where nothing is found, `hints` of the result say what in the query the scene does not have. Raises
-        QueryRefused, with a hint how to repair the query.
+        `hints` of the result say what in the query the scene does not have. Raises QueryRefused, with a hint how to
+        repair the query.
         """
         answer = self._services.reader_of(self._found()).query(cypher)
         rows = tuple(tuple(row) for row in answer.rows)

@@ -26,6 +26,7 @@ def is_dense(change: Change) -> bool:
 def change_line(change: Change) -> str:
     """Return one change as a line for people."""
     from scenecypher.db.graph import delta as d
+    from scenecypher.db.graph.value import plain_text
 
     match change:
         case d.AddNode(node):
@@ -39,7 +40,7 @@ def change_line(change: Change) -> str:
         case d.SetKind():
             line = f"~ {change.id} kind: {change.before} -> {change.after}"
         case d.SetProperty():
-            line = f"~ {change.id} {change.key}: {change.before!r} -> {change.after!r}"
+            line = f"~ {change.id} {change.key}: {plain_text(change.before)} -> {plain_text(change.after)}"
         case d.ChangeList():
             parts = [f"+{item}" for item in change.added] + [f"-{item}" for item in change.removed]
             line = f"~ {change.id} {change.field}: {' '.join(parts)}"

@@ -28,6 +28,8 @@ COMPOUND: Final = 4
 """Letters of the shortest word that is looked for at the end of others: lamp in tablelamp."""
 ALIKE: Final = 0.6
 """Least likeness of spelling, by difflib's measure."""
+SLIP: Final = 0.8
+"""Least likeness of a word and the one that was surely meant: tabel and table, not apple and table."""
 
 
 def stems(text: str) -> list[str]:
@@ -70,6 +72,13 @@ def nearest_names(text: str, names: Sequence[str], *, limit: int) -> list[str]:
     alike = get_close_matches(text.casefold(), list(folded), n=limit, cutoff=ALIKE)
     named = named_by(text, names) if len(text) >= SHORT else ()
     return [*dict.fromkeys((*named, *(folded[name] for name in alike)))][:limit]
+
+
+def is_slip(word: str, names: Collection[str], *, is_exact: bool = False) -> bool:
+    """Check if a word is one of the names, in any case or its plural, or misspelt unless `is_exact`: tabel, table."""
+    folded = [name.casefold() for name in names]
+    cutoff = 1.0 if is_exact else SLIP
+    return spelt_as(word, names) is not None or bool(get_close_matches(word.casefold(), folded, n=1, cutoff=cutoff))
 
 
 def _is_head(word: str, parts: tuple[str, ...]) -> bool:

@@ -50,8 +50,9 @@ ALIKE: Final[tuple[Value, ...]] = (
 
 
 def labels() -> st.SearchStrategy[str]:
-    """Ids, names, classes: any text in NFC without control characters, at least one character."""
-    characters = st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"])
+    """Ids, names, classes: any text in NFC without control characters and marks of direction, at least one letter."""
+    turning = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    characters = st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"], exclude_characters=turning)
     return st.text(characters, min_size=1, max_size=8).map(_nfc)
 
 

@@ -54,6 +54,13 @@ KNOWN_FAULTS: Final = {
     "==": ("syntax", "`==` is no operator of Cypher", "write ="),
 }
 
+PLAIN: Final = {
+    **dict.fromkeys(("Pi", "Pf"), "write ' around strings"),
+    **dict.fromkeys(("Pd", "Sm"), "write -, -> or <-"),
+    **dict.fromkeys(("Lu", "Ll", "Lo"), "write plain letters; a name with others stands in backticks"),
+}
+"""What to write outside of strings, by the Unicode category of a character that is no ASCII."""
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -194,7 +201,8 @@ def _refusal_at(text: str, at: int) -> QueryRefused:
             return QueryRefused(code, message, piece=text[at : at + 20], hint=hint)
     if text[at].isdigit():
         return QueryRefused("syntax", "this number can't be read", piece=text[at : at + 20], hint="write 7 or 0.5")
-    hint = "outside of strings use plain letters, digits and Cypher's marks, and plain blanks"
+    plain = "outside of strings use plain letters, digits and Cypher's marks, and plain blanks"
+    hint = PLAIN.get(unicodedata.category(text[at]), plain)
     return QueryRefused("character", f"the character {text[at]!r} can stand in strings only", piece=text[at], hint=hint)
 
 
@@ -270,7 +278,7 @@ class Cursor:
         piece = token.text or "the end"
         rest = self.text[token.start : token.start + 30].split("\n")[0]
         for near in (token, self.last_token):
-            if near.word in RESERVED and hint == "rewrite this part":
+            if near.kind == "name" and near.word in RESERVED and hint == "rewrite this part":
                 hint = f"`{near.text}` is a keyword: use another name"
         raise QueryRefused(code, f"can't read the query at `{rest or piece}`: {message}", piece=piece, hint=hint)
 

@@ -21,6 +21,14 @@ VALUE_ERRORS: Final[Mapping[str, str]] = {
     "InvalidArgument": "a function was given a value that it can't take",
     "PropertyNotFound": "a value has no such property",
 }
+HINTS: Final[Mapping[str, str]] = {
+    "aggregation in ORDER BY": "name it before: WITH x, count(*) AS n ORDER BY n DESC RETURN x",
+    "Invalid use of aggregating function": "aggregate first, then test: WITH x, count(*) AS n WHERE n > 1 RETURN x",
+    "Invalid input 'NOT'": "write NOT before the value: NOT n.class IN ['cup', 'mug']",
+    "same return column names": "give the columns of both parts the same names with AS",
+    "colon in the separation of alternative": "write [r:ON|INSIDE], with one colon",
+}
+"""What to write instead, by words of the server's message."""
 NO_CYPHER_25: Final = "25 is not a valid option"
 """Neo4j 5.26's answer to ``CYPHER 25``, which the parser asks for where a clause needs it."""
 GENERIC_MESSAGE: Final = "the server can't run the query"
@@ -60,6 +68,7 @@ def _failed(error: QueryFailed, scoped: ScopedQuery, graph: Graph) -> QueryRefus
     if "__" in message or (graph.schema.is_scene and str(graph.key) in message):
         message = GENERIC_MESSAGE
     at = f" at `{piece}`" if piece else ""
-    unnamed = NOT_DEFINED.match(message)
-    hint = f"name it before, as ({unnamed[1]}:Label) in MATCH; WITH keeps only what it lists" if unnamed else ""
+    hint = next((hint for words, hint in HINTS.items() if words in message), "")
+    if unnamed := NOT_DEFINED.match(message):
+        hint = f"name it before, as ({unnamed[1]}:Label) in MATCH; WITH keeps only what it lists"
     return QueryRefused("failed", f"{message}{at}", piece=piece, hint=hint or "correct the query")

@@ -197,6 +197,8 @@ def _scene_hint(code: str, name: str, names: AbstractSet[str], known: KnownValue
     if name in PAST_RELATIONS:
         return LABEL_ADVICE
     word = name.casefold()
+    if word.upper() in names:
+        return f"did you mean `{word.upper()}`?"
     if list_ := next((it for it in sorted(LISTS) if word in known.get(it, ())), ""):
         return f"{word!r} is in the list `{list_}` of a node: write `{word!r} IN n.{list_}`"
     return f"did you mean {RELATION_SYNONYMS[word]}?" if word in RELATION_SYNONYMS else ""
@@ -204,7 +206,9 @@ def _scene_hint(code: str, name: str, names: AbstractSet[str], known: KnownValue
 
 def unknown_function(name: str) -> QueryRefused:
     """Return the refusal of a function that is not in the table."""
-    hint = FUNCTION_ADVICE.get(name.lower()) or _nearest(name, FUNCTIONS, "functions")
+    *space, last = name.lower().split(".")
+    plain = "there is no APOC and no other library: write plain Cypher" if len(space) > 1 else ""
+    hint = FUNCTION_ADVICE.get(last) or plain or _nearest(name, FUNCTIONS, "functions")
     return QueryRefused("function", f"no function `{name}`", piece=name, hint=hint)
 
 

@@ -34,6 +34,7 @@ MAX_SUBQUERY_DEPTH: Final = 8
 ENDS: Final = frozenset({",", ")", "]", "}", "|", ";", ".."})
 POSTFIXES: Final = frozenset({".", "[", ":", "{"})
 JOINERS: Final = frozenset({"UNION", "NEXT", "WHEN", "ELSE"})
+NAMED: Final = (tree.Variable, tree.Property)
 BARE: Final = frozenset({"FINISH", "OPTIONAL"})  # clauses of one word
 NEWER: Final = frozenset({"WHEN", "ELSE", "FILTER", "LET"})  # words that only Cypher 25 knows, beside NEXT
 
@@ -75,13 +76,13 @@ class Parser(Cursor):
                 self.refuse("options can't be set", code="option", hint="leave out CYPHER and what follows it")
             self.version = int(self.last_token.text)
         first = self.at
+        if self.is_next(";") or self.tokens[first].kind == "end":
+            self.refuse("the query is empty", hint="write MATCH … RETURN …")
         query = self.query()
         self.skip(";")
         if self.next_token.kind != "end":
             code = "statements" if self.last_token.text == ";" else "syntax"
             self.refuse("the query should end here", code=code, hint="write one query, and nothing after it")
-        if self.at == first:
-            self.refuse("the query is empty", hint="write MATCH … RETURN …")
         return Parsed(
             self.tokens, first, query, tuple(query.walk()), self.columns or (), self.version, self.searches, self.past
         )
@@ -337,8 +338,8 @@ class Parser(Cursor):
                 case _:
                     steps.append(self.property_name())
                     if self.is_next("("):
-                        hint = words.FUNCTION_ADVICE.get(self.last_token.value.lower(), "call functions by their names")
-                        self.refuse("there is no such function", code="function", hint=hint)
+                        named = (base, *steps)
+                        raise unknown_function(".".join(it.name for it in named if isinstance(it, NAMED)))
         return tree.Chain(base.at, base, tuple(steps)) if steps else base
 
     def _value(self) -> tree.Part:
@@ -358,7 +359,7 @@ class Parser(Cursor):
                 return self._case()
         if token.kind == "mark":
             self.at -= 1
-            self.refuse(f"`{token.text}` can't stand here")
+            self.refuse(f"`{token.text}` can't stand here", hint=words.FOREIGN.get(token.word, "rewrite this part"))
         return tree.Constant(at, token) if token.kind != "name" or token.word in words.CONSTANTS else self._word(token)
 
     def _word(self, token: Token) -> tree.Part:
@@ -540,7 +541,8 @@ class Parser(Cursor):
         if token.word == "WHERE":
             hint = "put it before RETURN, or keep the values with WITH … WHERE … RETURN"
             self.refuse("WHERE can't stand here, after what it should filter", hint=hint)
-        self.refuse("a clause such as MATCH, WITH or RETURN should stand here")
+        hint = words.FOREIGN.get(token.word, "rewrite this part")
+        self.refuse("a clause such as MATCH, WITH or RETURN should stand here", hint=hint)
 
     def _note_version(self) -> None:
         """Ask for the newer language if what is next is new in it."""

@@ -50,6 +50,17 @@ REFUSED_WORDS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Words that begin what is never allowed, with the refusal's code and advice."""
 
+FOREIGN: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("LIKE", "ILIKE"), "write n.name CONTAINS 'cup', STARTS WITH or ENDS WITH, or n.name =~ '(?i).*cup.*'"
+    ),
+    "&": "write AND",
+    "!": "write NOT",
+    "OVER": "there are no windows: aggregate in WITH",
+    "FETCH": "write LIMIT 3",
+}
+"""What to write for words and marks of other languages where they can't stand."""
+
 RESERVED: Final = OPERATORS | CASE_WORDS | CONSTANTS | CLAUSES | words("CASE DISTINCT BY") | frozenset(REFUSED_WORDS)
 """Words that are no names without backticks: two parsers could read such a text differently."""
 
@@ -109,6 +120,7 @@ FUNCTION_ADVICE: Final[Mapping[str, str]] = {
     "float": "write toFloat()",
     "concat": "join text with +",
     "join": "return the list itself, such as collect(n.name)",
+    "toset": "write collect(DISTINCT …)",
     "mean": "write avg()",
     "average": "write avg()",
     "similarity": "nodes have no vectors here: use their class, name and properties",

@@ -21,7 +21,7 @@ from scenecypher.db.graph.change import (
 )
 from scenecypher.db.graph.delta import Delta, diff, invert
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph, typed_key
-from scenecypher.db.graph.value import shown
+from scenecypher.db.graph.value import plain_text, shown
 
 PLACING: Final = frozenset({"INSIDE", "ON", "UNDER", "ATTACHED_TO"})
 """Relations that say where a node is: all those of one node are one fact."""
@@ -185,9 +185,8 @@ class _Merging:
         key = "kind" if isinstance(edit, SetKind) else edit.key
         mine = node.kind if isinstance(edit, SetKind) else value_of(node, edit.key)
         if typed_key(mine) != typed_key(edit.after):
-            self._conflicts.add(
-                f"{key} of {edit.id!r} is {shown(edit.after)} in the source; others made it {shown(mine)}"
-            )
+            source, others = (shown(it) if isinstance(it, str | tuple) else plain_text(it) for it in (edit.after, mine))
+            self._conflicts.add(f"{key} of {edit.id!r} is {source} in the source; others made it {others}")
 
 
 def _gone(node_id: str) -> str:

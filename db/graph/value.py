@@ -23,7 +23,8 @@ LIST_LENGTH: Final = 10_000
 INTEGERS: Final = range(-(2**63), 2**63)
 _NUMBERED: Final = re.compile(r"(.+?)[-_]?\d+")
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""What shows nothing and breaks lines, or turns the text after it round."""
 
 
 class InvalidValue(InputError):
@@ -172,7 +173,8 @@ def label(value: object, place: str, *, longest: int = NAME_LENGTH) -> str:
     if not text:
         raise InvalidValue(f"{place} is empty; give it at least one character")
     if not text.isprintable() and _CONTROL.search(text):
-        raise InvalidValue(f"{place}: {shown(text)} holds a control character or line break; remove it")
+        why = "holds a control character, line break or mark of direction; remove it"
+        raise InvalidValue(f"{place}: {shown(text)} {why}")
     return text
 
 
@@ -215,6 +217,13 @@ def shown(value: object) -> str:
     if isinstance(value, int) and value not in INTEGERS:
         return f"a whole number of {value.bit_length():,} bits"
     return short_repr(value).encode("ascii", "backslashreplace").decode()
+
+
+def plain_text(value: Value | None) -> str:
+    """Return a value for people: a position as its coordinates, ``nothing`` for none, all else as Python writes it."""
+    if isinstance(value, Point):
+        return f"({', '.join(map(str, value.axes))})"
+    return "nothing" if value is None else repr(value)
 
 
 def _coordinate(value: object) -> float:

@@ -109,7 +109,11 @@ def find_scene(database: Database, name: str) -> SceneInfo:
     if found is None:
         known = [info.name for info in list_scenes(database)]
         stem, _ = split_at(name) or (None, "")
-        raise read_only_error(name) if stem in known else SceneNotFound(name, known)
+        if stem in known:
+            raise read_only_error(name)
+        if (before := name.partition("@")[0]) in known and not name.endswith(BELIEF_SUFFIX):
+            raise InputError(f"{name!r} is no scene; an earlier state is {before}@7 or {before}@2026-11-23T10:15")
+        raise SceneNotFound(name, known)
     return found
 
 
@@ -122,7 +126,9 @@ def split_at(name: str) -> tuple[str, str] | None:
 def read_only_error(name: str) -> InputError:
     """Return the error for what can't be done to the earlier state ``NAME@VERSION`` of a scene."""
     msg = f"{name!r} is an earlier state, which can be read and compared, not changed"
-    return InputError(f"{msg}; `scenecypher scenes copy {name} NEW` makes a scene of it to act in")
+    stem, _ = split_at(name) or (name, "")
+    how = f"`scenecypher history {stem}` shows what led to it"
+    return InputError(f"{msg}; {how}, `scenecypher scenes copy {name} NEW` makes a scene of it to act in")
 
 
 def lookup_scene(database: Database, name: str) -> SceneInfo | None:

@@ -123,7 +123,7 @@ class ConnectionClosed(InputError):
     """A connection that is used after it was closed."""
 
     def __init__(self) -> None:
-        super().__init__("this connection is closed; open a new one with `scenecypher.connect()`")
+        super().__init__("this connection is closed; open a new one: `scenecypher.connect()`, or a driver of your own")
 
 
 class WrongAnswer(CommitUnknown):
@@ -465,7 +465,7 @@ class Database:
             with waiting_for("the database"), translate_driver_errors(self.address.uri, limit):
                 yield
         except DriverError as error:
-            if self._is_closed:  # by another thread, meanwhile
+            if self._is_closed or "closed" in str(error):  # by another thread meanwhile, or by the driver's owner
                 raise ConnectionClosed from error
             raise
 

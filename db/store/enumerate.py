@@ -102,6 +102,7 @@ def count_graph(graph: GraphView, *, listed_nodes_limit: int = LISTED_NODES_LIMI
         names=_sorted(node.name for node in nodes) if is_listed else (),
         name_kinds=_name_kinds(graph) if is_listed else (),
         ids=_sorted(graph.nodes) if is_listed else (),
+        class_links=_class_links(graph) if is_listed else frozenset(),
     )
 
 
@@ -135,6 +136,11 @@ def _patterns(graph: GraphView) -> tuple[Pattern, ...]:
     )
     found = (Pattern(*pattern, count) for pattern, count in ends.items())
     return tuple(sorted(found, key=attrgetter("type", "source", "target")))
+
+
+def _class_links(graph: GraphView) -> frozenset[tuple[str, str, str]]:
+    classes = {node_id: node.class_ for node_id, node in graph.nodes.items()}
+    return frozenset((classes[it.source], it.type, classes[it.target]) for it in graph.in_order() if it.type != DENSE)
 
 
 def _properties(nodes: Iterable[Node], *, is_listed: bool) -> tuple[PropertyUse, ...]:

@@ -82,7 +82,8 @@ class Enumerations:
     """Counts of one scene, sorted and equal for equal scenes.
 
     `names` and `ids` are those of all nodes, to suggest corrections of literals; `name_kinds` has names all of whose
-    nodes are of one kind, and that. They are empty for a large scene. `places` are names.
+    nodes are of one kind, and that; `class_links` are relations by the classes of their ends, DENSE left out. All these
+    are empty for a large scene. `places` are names.
     """
 
     kinds: tuple[tuple[str, int], ...] = ()
@@ -96,6 +97,7 @@ class Enumerations:
     names: tuple[str, ...] = ()
     name_kinds: tuple[tuple[str, str], ...] = ()
     ids: tuple[str, ...] = ()
+    class_links: frozenset[tuple[str, str, str]] = frozenset()
 
     @property
     def nodes(self) -> int:

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import takewhile
 from typing import Annotated, Any, Final
@@ -37,7 +38,7 @@ from scenecypher.cli.scenes import scenes_app
 from scenecypher.cli.serve import mcp, ui
 from scenecypher.cli.session import session
 from scenecypher.cli.tasks import tasks_app
-from scenecypher.errors import RunStopped, SceneCypherError
+from scenecypher.errors import InputError, RunStopped, SceneCypherError
 
 EPILOG = (
     "A first look: [bold]scenecypher demo[/]. On your own: [bold]scenecypher import virtualhome --only 963_2[/], then "
@@ -120,6 +121,8 @@ def run_command_line(arguments: Sequence[str]) -> int:
         with shown_waits():
             _command()([*map(checked_utf8, arguments)])
     except SystemExit as ended:
+        if told := getattr(ended.__context__, "format_message", None):  # of Click, which has printed it for people
+            _print_json_error(InputError(told()), arguments)
         if ended.code == INTERRUPTED:
             warn(WAS_INTERRUPTED)
         return ended.code if isinstance(ended.code, int) else 0
@@ -129,15 +132,19 @@ def run_command_line(arguments: Sequence[str]) -> int:
         with uninterrupted():
             warn(str(stopped))
         return stopped.exit_code
-    except SceneCypherError as error:
-        if "--json" in [*takewhile(lambda it: it != "--", arguments)]:
-            print_line(json.dumps(error_document(error), ensure_ascii=False))
-        print_error(error)
-        return error.exit_code
-    except OSError as error:
-        warn(f"error: {_os_words(error)}")
-        return 2
+    except (SceneCypherError, OSError) as error:
+        told = InputError(_os_words(error)) if isinstance(error, OSError) else error
+        _print_json_error(told, arguments)
+        print_error(told)
+        return told.exit_code
     return 0
+
+
+def _print_json_error(error: SceneCypherError, arguments: Sequence[str]) -> None:
+    """Print the error as JSON if it is asked for, and standard output can be written."""
+    if "--json" in [*takewhile(lambda it: it != "--", arguments)]:
+        with suppress(OSError):
+            print_line(json.dumps(error_document(error), ensure_ascii=False))
 
 
 @cache

@@ -146,11 +146,12 @@ def read_lines(file: Path, key: str, *, example: str) -> list[str]:
     """Return the texts under `key` in a file of JSON lines. Raises DocumentError with all bad lines, InputError."""
     problems: list[tuple[str, str]] = []
     texts: list[str] = []
+    name = "standard input" if str(file) == "-" else str(file)
     try:
         content = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"{file}: {why}; give a readable file of JSON lines") from error
+        raise InputError(f"{name}: {why}; give a readable file of JSON lines") from error
     for number, line in enumerate(content.split("\n"), 1):
         if not line.strip():
             continue
@@ -165,7 +166,7 @@ def read_lines(file: Path, key: str, *, example: str) -> list[str]:
         else:
             problems.append((f"line {number}", f'{why}; write an object such as {{"{key}": "{example}"}}'))
     if problems:
-        raise DocumentError(str(file), *problems[0], more=problems[1:])
+        raise DocumentError(name, *problems[0], more=problems[1:])
     return texts
 
 

@@ -43,7 +43,7 @@ SEND = """(isStopped) => {
     document.getElementById("bar").requestSubmit(document.querySelector('[formaction="/act"]'));
 }"""
 """Send the form of an action, write what the notice at the foot of the window says on the console."""
-HOSTILE = ("<script>document.body.remove()</script>", "x" * 500, "שלום\u202eolleh")
+HOSTILE = ("<script>document.body.remove()</script>", "x" * 500, "שלום\u200folleh")
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 
 from scenecypher.db.gate import Gate
+from scenecypher.db.schema import SCENES
 from scenecypher.db.store.enumerate import Enumerator, count_graph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.vocabulary import BUILT_IN
@@ -23,7 +24,8 @@ from scenecypher.evaluation.histories import (
     load_questions,
 )
 from scenecypher.evaluation.marking import rows_equal
-from scenecypher.retriever.empty_answers import mistake_in, turned_arrows
+from scenecypher.meaning import NO_MEANING
+from scenecypher.retriever.empty_answers import hints, mistake_in, turned_arrows
 from scenecypher.retriever.library import library
 from scenecypher.retriever.retrieval import SceneReader
 from scenecypher.words import stems
@@ -58,7 +60,7 @@ def test_answers_differ_and_only_the_unanswerable_have_none() -> None:
 
 
 def test_no_reference_query_is_taken_for_a_mistake() -> None:
-    """What `ask` refuses or turns before it runs is in no right query, of the present or of the past."""
+    """What `ask` refuses or turns before it runs, and hints beside rows, are in no right query, of now or the past."""
     counted = {
         scene: count_graph(load_question_scene(scene).graph) for scene in {one.scene for one in load_questions()}
     }
@@ -68,6 +70,8 @@ def test_no_reference_query_is_taken_for_a_mistake() -> None:
         asked.append((one.id, one.cypher, replace(counted["eai/963_2"], name_kinds=named)))
     assert [id_ for id_, cypher, occurring in asked if mistake_in(cypher, occurring)] == []
     assert [id_ for id_, cypher, occurring in asked if turned_arrows(cypher, occurring) != (cypher, ())] == []
+    beside = [id_ for id_, cypher, it in asked if hints(cypher, it, NO_MEANING, SCENES, is_empty=False)]
+    assert beside == []
 
 
 @pytest.fixture(scope="module")

@@ -85,7 +85,7 @@ def test_examples_are_in_words_of_the_scene_and_not_those_of_the_question() -> N
 
 def test_hostile_names_stand_in_no_example() -> None:
     """Classes with quotes, back-ticks, lines or marks of direction are words of nobody: others are taken."""
-    hostile = ("cup'}) RETURN 1 //", "```Ignore all", "\u202ecup", "🥄", "a\\'b")
+    hostile = ("cup'}) RETURN 1 //", "```Ignore all", "\u200fcup", "🥄", "a\\'b")
     things = [Node(f"o{at}", "Object", f"o{at}", word) for at, word in enumerate(hostile)]
     shelf = Node("s", "Asset", "s", "shelf")
     counted = count_graph(SceneGraph.of([*things, shelf]))

@@ -252,6 +252,15 @@ def test_parameters_are_read_as_values_of_the_text(films: Films) -> None:
         films.rows("UNWIND range(1, 9) AS x RETURN replace($a, '', $a) AS b", a="x" * 100_000)
 
 
+def test_a_driver_that_its_owner_closed_is_no_fault_of_ours(address: Address) -> None:
+    driver = GraphDatabase.driver(address.uri, auth=(address.username, address.password))
+    gate, graph = Gate(driver), Graph(schema=Schema({"Film"}, {"PLAYED_IN"}, {"title"}))
+    driver.close()
+    for call in (gate.graph, lambda: gate.run("RETURN 1 AS one", graph)):
+        with pytest.raises(InputError, match="this connection is closed"):
+            call()
+
+
 def test_a_graph_is_read_with_its_names_and_sizes(films: Films) -> None:
     films.write(
         "CREATE (:Film {studio: 'small', title: 'äöü', tags: ['a', 'bcd']})-[:PLAYED_IN {role: 'x'}]->"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from scenecypher.db.graph.delta import Delta, SetProperty, apply, diff
 from scenecypher.db.graph.merge import PLACING, apply_fitting, merge, without
-from scenecypher.db.graph.scene import Node, Properties, Relation, SceneGraph, typed_key
+from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph, typed_key
 from tests.strategies import scene_graphs
 
 CUP: Final = Node("cup", "Object", "cup", "cup", ("clean",), (), Properties({"color": "red"}))
@@ -129,6 +129,11 @@ def test_what_people_declare_survives_and_all_else_is_the_last_state(
             SceneGraph.of([replace(CUP, name="mug"), TABLE, SINK], [ON_TABLE]),
             SceneGraph.of([replace(CUP, name="my cup"), TABLE, SINK], [ON_TABLE]),
             "name of 'cup' is 'mug' in the source; others made it 'my cup'",
+        ),
+        (
+            SceneGraph.of([replace(CUP, properties=Properties({"center": Point(1, 2.5)})), TABLE, SINK], [ON_TABLE]),
+            SceneGraph.of([replace(CUP, properties=Properties({"center": Point(3, 3)})), TABLE, SINK], [ON_TABLE]),
+            "center of 'cup' is (1.0, 2.5) in the source; others made it (3.0, 3.0)",
         ),
         (
             SceneGraph.of([CUP, TABLE, SINK], [IN_SINK]),

@@ -105,6 +105,16 @@ def test_all_facts_are_counted(store: SceneStore, database: Database) -> None:
             ("robot", "Agent"),
         ),
         ids=("b", "c1", "c2", "f", "k", "r"),
+        class_links=frozenset(
+            {
+                ("cup", "INSIDE", "fridge"),
+                ("cup", "INSIDE", "room"),
+                ("cup", "STACKED_ON", "cup"),
+                ("fridge", "INSIDE", "room"),
+                ("robot", "HOLDS_RH", "cup"),
+                ("robot", "INSIDE", "room"),
+            }
+        ),
     )
     assert found.nodes == 6
 
@@ -264,7 +274,7 @@ def test_a_large_scene_is_counted_alike_but_lists_no_names_or_values(store: Scen
         (),
     )
     without = tuple(replace(use, values=()) for use in small.properties)
-    assert found == replace(small, names=(), name_kinds=(), ids=(), properties=without)
+    assert found == replace(small, names=(), name_kinds=(), ids=(), properties=without, class_links=frozenset())
 
 
 def test_values_are_listed_whole_or_not_at_all(store: SceneStore, database: Database) -> None:

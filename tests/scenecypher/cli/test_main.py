@@ -21,6 +21,7 @@ COMMAND = "scenecypher methods"
         pytest.param("COLUMNS=0 scenecypher methods magic", 2, "there is no method 'magic'", id="a width of nothing"),
         pytest.param("scenecypher methods magic 2>&-", 2, "", id="no errors"),
         pytest.param("scenecypher methods stepwise >/dev/full", 2, "free some space", id="a full disk"),
+        pytest.param("scenecypher methods stepwise --json >/dev/full", 2, "free some space", id="a full disk, as JSON"),
         pytest.param(
             "NEO4J_URI= SCENECYPHER_HOME=/dev/null/x scenecypher db start", 2, "correct the path", id="no such folder"
         ),

@@ -114,6 +114,33 @@ def test_a_refusal_as_json_exits_with_1_too(scene: str, command: RunCommand) -> 
     assert ran.err == f"refused: {document['message']}\n"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("{scene}", "--json"), "give either CYPHER or --file"),
+        (("{scene}", CUPS, "--query-timeout", "soon", "--json"), "--query-timeout"),
+        (("{scene}@0@0", CUPS, "--json"), "earlier state"),
+        (("{scene}", "--file", "/proc/self/mem", "--json"), "/proc/self/mem"),
+    ],
+)
+def test_a_command_line_that_can_not_be_used_is_told_as_json_too(
+    scene: str, command: RunCommand, arguments: tuple[str, ...], says: str
+) -> None:
+    ran = command("query", *(it.replace("{scene}", scene) for it in arguments))
+    assert (ran.code, ran.json["ok"], ran.json["code"]) == (2, False, "input")
+    assert says in ran.json["message"]
+
+
+def test_an_error_of_the_operating_system_is_told_as_json_too(
+    command: RunCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEO4J_URI", "")
+    monkeypatch.setenv("SCENECYPHER_HOME", "/dev/null/x")
+    ran = command("scenes", "list", "--json")
+    assert (ran.code, ran.json["code"]) == (2, "input")
+    assert "correct the path" in ran.json["message"]
+
+
 def test_truncation_is_told(scene: str, command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCENECYPHER_QUERY_ROWS", "1")
     ran = command("query", scene, CUPS)
