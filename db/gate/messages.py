@@ -25,6 +25,7 @@ HINTS: Final[Mapping[str, str]] = {
     "aggregation in ORDER BY": "name it before: WITH x, count(*) AS n ORDER BY n DESC RETURN x",
     "Invalid use of aggregating function": "aggregate first, then test: WITH x, count(*) AS n WHERE n > 1 RETURN x",
     "Invalid input 'NOT'": "write NOT before the value: NOT n.class IN ['cup', 'mug']",
+    "EXISTS(...) is not a pattern": "join in parentheses alone: NOT (EXISTS { … } OR EXISTS { … })",
     "same return column names": "give the columns of both parts the same names with AS",
     "colon in the separation of alternative": "write [r:ON|INSIDE], with one colon",
 }
