@@ -257,8 +257,6 @@ def _check(
     """Raise InputError for options that exclude each other."""
     if sum(it is not None for it in (task, instruction if goal is None else goal)) > 1:
         raise InputError("give either an INSTRUCTION in words, or a --goal, or the --task of a data set")
-    if instruction is not None and not instruction.strip():
-        raise InputError("the INSTRUCTION is empty; write what shall be done")
     if log is not None and resume is not None:
         raise InputError("a resumed session writes on in its own log; leave out --log")
     if log is not None and log.exists():
