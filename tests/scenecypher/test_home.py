@@ -332,6 +332,8 @@ def test_an_agent_and_a_vocabulary_at_import_a_goal_and_a_second_import(db: sc.S
 def test_a_scene_that_is_not_there_is_told_with_the_nearest_names(db: sc.SceneDatabase, home: sc.Home) -> None:
     with pytest.raises(sc.SceneNotFound, match="did you mean"):
         db.home(home.name[:-1])
+    with pytest.raises(sc.InputError, match="half a character"):
+        db.home("half\ud800word")
     assert home.name in {scene.name for scene in db.scenes()}
 
 
