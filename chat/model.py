@@ -20,6 +20,8 @@ SEED: Final = 0
 """The seed that methods send to make runs repeatable (SG2, "Experimental Settings": temperature and seed are 0)."""
 RETRY_TEMPERATURE: Final = 0.8
 """Least temperature of a second attempt of ours: at 0.5 a small model repeats what was refused, word for word."""
+LONGEST_REPLY: Final = 40_000
+"""Characters of a reply after its thoughts; what it says is told again in the prompts after it."""
 CUT_OFF_ECHO: Final = 200
 """Characters shown of a reply that was cut off at its limit: a model that sees all of it goes on in the same way."""
 
@@ -191,6 +193,14 @@ def _request_attributes(request: Request) -> dict[str, str | int | float | bool 
         "gen_ai.request.seed": request.seed,
         "gen_ai.request.max_tokens": request.max_tokens,
     }
+
+
+def bounded_text(reply: Reply) -> str:
+    """Return the cleaned text of a reply. Raises ReplyRejected if it is too long to be told again in each prompt."""
+    text = clean_reply(reply.text)
+    if len(text) > LONGEST_REPLY:
+        raise ReplyRejected(f"it has {len(text):,} characters, over {LONGEST_REPLY:,}: be briefer")
+    return text
 
 
 def ask_until(

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from scenecypher.chat.clean import clean_reply, json_values
-from scenecypher.chat.model import SEED, Message, Model, Reply, Request, Usage, ask_until
+from scenecypher.chat.model import SEED, Message, Model, Reply, Request, Usage, ask_until, bounded_text
 from scenecypher.errors import ReplyRejected
 
 Form = TypeVar("Form", bound=BaseModel)
@@ -90,9 +90,12 @@ def _read(reply: Reply, form: type[Form]) -> Form:
     mistakes = []
     for text in json_values(reply.text) or (clean_reply(reply.text),):
         try:
-            return form.model_validate_json(text)
+            found = form.model_validate_json(text)
         except ValidationError as error:
             mistakes.append(_words(error))
+        else:
+            bounded_text(reply)
+            return found
     finish = _FINISHES.get(reply.finish)
     said = mistakes[0] if reply.text.strip() else "it is empty"
     raise ReplyRejected(f"{said}; {finish}" if finish else said)

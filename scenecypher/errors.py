@@ -12,7 +12,7 @@ proposed within a scene (a query, an action, a node) is refused. Every message e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from scenecypher.words import nearest_names
@@ -198,3 +198,11 @@ def did_you_mean(name: str, known: Sequence[str], *, limit: int = 3) -> str:
     """Return ``(did you mean 'a' or 'b'?)`` for the `limit` nearest of `known`; empty if none is."""
     near = nearest_names(name, known, limit=limit)
     return f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+
+
+def check_options(given: Iterable[str], known: Mapping[str, object]) -> None:
+    """Refuse options that there are not: a misspelt one would be left out of account. Raises InputError."""
+    for name in given:
+        if name not in known:
+            hint = did_you_mean(name, tuple(known))
+            raise InputError(f"there is no option {name!r}{hint}; use those of {', '.join(known)}")

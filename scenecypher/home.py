@@ -20,7 +20,7 @@ from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.store.history import Event, undone_versions
 from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.rewind import SceneAt, load_version, past_copy, read_moment, scene_at
-from scenecypher.errors import InputError
+from scenecypher.errors import InputError, check_options
 from scenecypher.importers import datasets
 from scenecypher.planner.actions.ruled import Answer, actions_and_rules
 from scenecypher.planner.actions.simulator import PERSON, Acting, CommittedAction, Simulator
@@ -320,6 +320,9 @@ def session_setting(
     """
     from scenecypher.importers.grasif_folder import find_pair, is_folder
 
+    check_options(options, PlanOptions.__annotations__)
+    if instruction is not None and not instruction.strip():
+        raise InputError("the INSTRUCTION is empty; write what shall be done")
     name, method = options.get("task"), options.get("method", METHOD)
     recipe = recipe_named(method)
     path, task = Path(name or ""), None

@@ -21,7 +21,7 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.map_update import bring_in
 from scenecypher.db.store.rewind import SceneAt, find_at
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import InputError
+from scenecypher.errors import InputError, check_options
 from scenecypher.meaning import Embed, Meaning
 from scenecypher.settings import Settings
 
@@ -252,6 +252,7 @@ class SceneDatabase:
         """
         from scenecypher.importers.adjusting import Adjustment
 
+        check_options(options, ImportOptions.__annotations__)
         vocabulary = options.get("vocabulary")
         adjusted = Adjustment(vocabulary, options.get("agent"), options.get("room"), options.get("vectors"))(scene)
         named = adjusted if name is None else replace(adjusted, name=name)

@@ -22,6 +22,7 @@ from scenecypher.errors import (
     CommitUnknown,
     ConstraintViolated,
     DatabaseUnavailable,
+    InputError,
     MemoryExceeded,
     QueryFailed,
     QueryTimeout,
@@ -67,6 +68,10 @@ def translate_driver_errors(uri: str, limit: str) -> Iterator[None]:
         raise _unreachable(uri, error) from error
     except OSError as error:
         raise _of_socket(error, uri, limit) from error
+    except OverflowError as error:
+        raise InputError(f"a number is out of range; whole numbers go up to {2**63 - 1}") from error
+    except UnicodeEncodeError as error:
+        raise InputError("half a character stands in the text; write whole characters only") from error
     except ConfigurationError as error:
         raise DatabaseUnavailable(f"{uri} can't be used: {first_line(error)}; correct NEO4J_URI") from error
 

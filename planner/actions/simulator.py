@@ -19,7 +19,14 @@ from scenecypher.db.store.history import Event
 from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.telemetry import error_type, measure, span, timed
-from scenecypher.errors import ActionRefused, CommitUnknown, RejectedError, RuleBroken, UnknownReference
+from scenecypher.errors import (
+    ActionRefused,
+    CommitUnknown,
+    RejectedError,
+    RuleBroken,
+    UnknownReference,
+    check_options,
+)
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.planner.actions import execution
 from scenecypher.planner.actions.operator import AGENT, Operator
@@ -83,6 +90,7 @@ class ActionSimulator(ABC):
     def __init__(
         self, scene: SceneInfo, *, pick_node: execution.NodePicker = execution.lowest_id, **how: Unpack[Acting]
     ) -> None:
+        check_options(how, Acting.__annotations__)
         self.scene, self.fix, self._pick_node = scene, how.get("fix", False), pick_node
         self._ask, self._asks = how.get("ask"), True
         self._approved: dict[str, str] = {}

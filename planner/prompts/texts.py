@@ -15,8 +15,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Final, Generic, Literal, TypeVar
 
-from scenecypher.chat.clean import clean_reply
-from scenecypher.chat.model import SEED, Message, Model, Request, Usage, ask_until
+from scenecypher.chat.model import SEED, Message, Model, Request, Usage, ask_until, bounded_text
 from scenecypher.db.vocabulary import conventions_of
 from scenecypher.errors import InputError, ReplyRejected, did_you_mean
 from scenecypher.planner.actions.ruled import listed
@@ -182,7 +181,7 @@ def ask_in_text(
     model: Model, messages: Sequence[Message], read: Callable[[str], T], *, spent: Usage | None = None
 ) -> tuple[T, Usage]:
     """Return the parsed reply and the tokens of all attempts, as `ask_until` does, which are three."""
-    return ask_until(model, Request(tuple(messages), seed=SEED), lambda it: read(clean_reply(it.text)), spent=spent)
+    return ask_until(model, Request(tuple(messages), seed=SEED), lambda it: read(bounded_text(it)), spent=spent)
 
 
 def parse_sections(text: str) -> Mapping[str, str]:

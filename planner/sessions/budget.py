@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from scenecypher.chat.model import Message, Model, Reply, Request, Usage
+from scenecypher.chat.model import RETRY_TEMPERATURE, Message, Model, Reply, Request, Usage
 from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.ruled import HOUSE_RULES
@@ -184,13 +185,15 @@ def act_lines(events: Iterable[Event]) -> Iterator[str]:
 class InformedModel:
     """Model of a method whose requests end with what others did since the method's last decision.
 
-    Their first message ends with the `rules` of the house, if there are any.
+    Their first message ends with the `rules` of the house, if there are any. A request that was sent before in this
+    session, in vain, is sent with another seed and a higher temperature.
     """
 
     model: Model
     others: OthersActs
     rules: Callable[[], Sequence[str]] = tuple
     _at: tuple[int, int, Message | None] = (0, 0, None)
+    _sent: Counter[int] = field(default_factory=Counter)
 
     def reply(self, request: Request) -> Reply:
         """Return one reply. Raises as the model does.
@@ -205,4 +208,13 @@ class InformedModel:
                 self._at = self.others.decision, place, messages[place]
             messages[place] = with_lines(messages[place], MEANWHILE, self.others.lines)
         messages[0] = with_lines(messages[0], HOUSE_RULES, self.rules())
-        return self.model.reply(replace(request, messages=tuple(messages)))
+        return self.model.reply(self._varied(replace(request, messages=tuple(messages))))
+
+    def _varied(self, request: Request) -> Request:
+        """Return the request, varied by how often it was sent before: at a temperature of 0 a reply is the same."""
+        before = self._sent[hash(request)]
+        self._sent[hash(request)] += 1
+        if not before or request.temperature is None:
+            return request
+        seed = None if request.seed is None else request.seed + before
+        return replace(request, temperature=max(request.temperature, RETRY_TEMPERATURE), seed=seed)

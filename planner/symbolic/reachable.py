@@ -50,9 +50,7 @@ class _Change:
 def unreachable_part(goal: c.Condition, state: PlanningState) -> c.Condition | None:
     """Return the first part of a goal that no action can bring about; None if there is none, or no time to know it."""
     relaxed = _Relaxation(state)
-    if relaxed.may_ever(goal):
-        return None
-    return next((it for it in goal_parts(goal, state.graph) if not relaxed.may(it, {})), goal)
+    return next((it for it in goal_parts(goal, state.graph) if not relaxed.may_ever(it)), None)
 
 
 def forbidding(rules: Iterable[Rule], goal: c.Condition, state: PlanningState) -> Rule | None:
@@ -82,7 +80,7 @@ class _Relaxation:
     changes: dict[Key, list[_Change]] = field(default_factory=dict)
     given: frozenset[Fact] = frozenset()
     _fitting: dict[tuple[str, c.Condition], Some] = field(default_factory=dict)
-    _scopes: dict[str, Scope] = field(default_factory=dict)
+    _scopes: dict[int, Scope] = field(default_factory=dict)
     _assigned: frozenset[str] = field(init=False)
     _opposites: set[tuple[str, str]] = field(init=False)
     _end_s: float = field(default_factory=lambda: time.thread_time() + LONGEST_S)
@@ -99,6 +97,7 @@ class _Relaxation:
 
     def may_ever(self, condition: c.Condition, given: frozenset[Fact] = frozenset(), *, holds: bool = True) -> bool:
         """Check if a condition may come to hold, or not to, beside given facts; True if there is no time to know it."""
+        self.asked.clear()  # what an earlier condition asked in vain need not be looked for again
         while not self._may_beside(given, condition, holds=holds):
             grown = self.grow()
             if self.is_late or not grown:
@@ -274,7 +273,7 @@ class _Relaxation:
     def _is_way(self, change: _Change, ends: tuple[Some, ...]) -> bool:
         """Check if an action, on some nodes, may bring about the change of these ends."""
         operator = change.operator
-        scope = dict(self._scope(operator)) | {var: self._candidates(var, where) for var, where in change.bound}
+        scope = dict(self._scope(change))
         for term, wanted in zip(change.ends, ends, strict=True):
             if term is None:
                 continue
@@ -296,16 +295,20 @@ class _Relaxation:
         touched = (it for it, read in self.state.never.items() if read & words)
         return all(self._may_beside(given, it, holds=False) for it in touched)
 
-    def _scope(self, operator: op.Operator) -> Scope:
-        """Return what an operator's variables may be, as far as what never changes tells."""
-        if operator.name not in self._scopes:
+    def _scope(self, change: _Change) -> Scope:
+        """Return what the variables of a change may be, as far as what never changes tells."""
+        if id(change) not in self._scopes:
+            operator = change.operator
             needed = c.And(tuple(it.condition for it in operator.requires))
+            besides = c.And((*change.under, *(where for _, where in change.bound)))
             found: dict[str, Some] = {op.AGENT: frozenset((self.state.agent,))}
-            found |= {it.name: self._candidates(it.name, needed) for it in operator.parameters}
+            found |= {var: self._candidates(var, besides) for var, _ in change.bound}
+            for name in (it.name for it in operator.parameters):
+                found[name] = self._candidates(name, needed) & self._candidates(name, besides)
             for choice in operator.choose:
                 found[choice.var] = frozenset((None,)).union(*(self._candidates(choice.var, it) for it in choice.among))
-            self._scopes[operator.name] = found
-        return self._scopes[operator.name]
+            self._scopes[id(change)] = found
+        return self._scopes[id(change)]
 
     def _end(self, term: c.Term, scope: Scope) -> Some:
         if isinstance(term, c.Id):

@@ -26,7 +26,7 @@ from scenecypher.cli.worlds import (
     world_behind,
     world_options,
 )
-from scenecypher.errors import InputError
+from scenecypher.errors import InputError, ServiceError
 from scenecypher.files import log_file
 
 if TYPE_CHECKING:
@@ -243,9 +243,12 @@ def plan(
         events = _events(setting, recipe, recorder, log=log, resume=resume)
         try:
             end = show_events(recorder.kept(events), as_json=as_json)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, ServiceError) as stopped:
             begun = None if of.world == "minigrid" else resume or log or recorder.number
-            warn(f"stopped; the same command with --resume {begun} goes on" if begun else NOT_RESUMED)
+            if begun or isinstance(stopped, KeyboardInterrupt):
+                warn(f"stopped; the same command with --resume {begun} goes on" if begun else NOT_RESUMED)
+            if isinstance(stopped, ServiceError):
+                raise
             raise typer.Exit(INTERRUPTED) from None
     if not end.is_done:
         raise typer.Exit(1)
@@ -257,8 +260,6 @@ def _check(
     """Raise InputError for options that exclude each other."""
     if sum(it is not None for it in (task, instruction if goal is None else goal)) > 1:
         raise InputError("give either an INSTRUCTION in words, or a --goal, or the --task of a data set")
-    if instruction is not None and not instruction.strip():
-        raise InputError("the INSTRUCTION is empty; write what shall be done")
     if log is not None and resume is not None:
         raise InputError("a resumed session writes on in its own log; leave out --log")
     if log is not None and log.exists():

@@ -85,13 +85,16 @@ class HomeTools:
             raise ReplyRejected(f"{name} takes no scene: it works in {self.home.name}; leave it out")
         return call_tool(self._tools, name, {**arguments, "scene": self.home.name}, self._desk)
 
-    def call(self, name: str, arguments: str | Mapping[str, Any]) -> str:
-        """Return the answer to a model's tool call, whose `arguments` may be a JSON text; a refusal is an answer too.
+    def call(self, name: str, arguments: str | Mapping[str, Any] | None) -> str:
+        """Return the answer to a model's tool call; a refusal is an answer too.
+
+        `arguments` may be a JSON text, or None, which some services send where there are none.
 
         Raises ServiceError if the database or a model service fails.
         """
         try:
-            return self.run(name, _object(name, arguments) if isinstance(arguments, str) else arguments).text()
+            given = _object(name, arguments) if isinstance(arguments, str) else arguments or {}
+            return self.run(name, given).text()
         except ServiceError:
             raise
         except SceneCypherError as error:

@@ -11,6 +11,7 @@ from scenecypher.chat import Message, Request, Usage, ask_for, schema_of
 from scenecypher.chat.model import CUT_OFF_ECHO
 from scenecypher.chat.wire import is_closed
 from scenecypher.errors import ReplyRejected
+from scenecypher.planner.prompts.texts import ask_in_text
 from tests.chat.conftest import Serve
 from tests.scripted_model import Say, Stall
 
@@ -123,6 +124,15 @@ def test_long_replies_are_truncated_in_the_retry_prompt(serve: Serve) -> None:
     model, server = serve([Say("x" * 1_000, finish="length"), GOOD])
     ask_for(model, ASKED, Action)
     assert len(server.requests[1]["messages"][2]["content"]) == CUT_OFF_ECHO, "a model goes on with what it sees"
+
+
+@pytest.mark.parametrize("is_text", [False, True])
+def test_a_reply_that_is_too_long_to_be_told_again_is_asked_again(serve: Serve, *, is_text: bool) -> None:
+    """Kind: what a model says at length is in every prompt after it, which grow beyond what it can read."""
+    model, server = serve([GOOD.replace("soap", "so" * 50_000), GOOD])
+    found = ask_in_text(model, ASKED, str)[0] if is_text else ask_for(model, ASKED, Action)[0]
+    assert found == (GOOD if is_text else Action(name="grab", target="soap"))
+    assert "it has 100,030 characters, over 40,000: be briefer" in server.requests[1]["messages"][-1]["content"]
 
 
 def test_the_list_of_mistakes_is_bounded(serve: Serve) -> None:

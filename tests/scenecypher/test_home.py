@@ -9,7 +9,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import LiteralString
+from typing import Any, LiteralString
 from uuid import uuid4
 
 import pytest
@@ -142,6 +142,21 @@ def test_acting_undoing_and_the_history(home: sc.Home) -> None:
     assert home.graph == before
     with pytest.raises(sc.RejectedError):
         home.undo()
+
+
+@pytest.mark.parametrize("door", ["act", "act_steps", "plan", "plan_events"])
+def test_an_option_that_there_is_not_is_refused_before_anything_is_done(home: sc.Home, door: str) -> None:
+    """Kind: a misspelt option is left out of account, so that the action is done without it."""
+    begun = home.info.version
+    wrong: dict[str, Any] = {"fixx": True}
+    with pytest.raises(sc.InputError, match=r"no option 'fixx' \(did you mean 'fix'\?\)"):
+        getattr(home, door)("walk(cup_2004)", **wrong)
+    assert home.info.version == begun
+
+
+def test_an_empty_instruction_is_refused(home: sc.Home) -> None:
+    with pytest.raises(sc.InputError, match="INSTRUCTION is empty"):
+        home.plan(" ", model=sc.Scripted([]))
 
 
 def test_what_an_action_needs_is_done_first_on_request(home: sc.Home) -> None:
@@ -292,6 +307,7 @@ def test_an_agent_and_a_vocabulary_at_import_a_goal_and_a_second_import(db: sc.S
         graph.add_edge(source, target, relation=type_)
     name = f"test/networkx-{uuid4().hex[:10]}"
     home = db.import_networkx(graph, name=name, vocabulary="grasif", agent="robot", room="hall")
+    wrong: dict[str, Any] = {"replaces": True}
     try:
         assert (home.info.vocabulary, home.graph.targets("robot")) == ("grasif", ("hall",))
         done = home.plan(goal="mug ON shelf", method="symbolic")
@@ -307,6 +323,8 @@ def test_an_agent_and_a_vocabulary_at_import_a_goal_and_a_second_import(db: sc.S
             db.import_networkx(graph, name=name, vocabulary="unknown")
         with pytest.raises(sc.InputError, match="no room"):
             db.import_networkx(graph, name=name, agent="robby", room="cellar")
+        with pytest.raises(sc.InputError, match="no option 'replaces'"):
+            db.import_networkx(graph, name=name, **wrong)
     finally:
         db.delete(name)
 
@@ -314,6 +332,8 @@ def test_an_agent_and_a_vocabulary_at_import_a_goal_and_a_second_import(db: sc.S
 def test_a_scene_that_is_not_there_is_told_with_the_nearest_names(db: sc.SceneDatabase, home: sc.Home) -> None:
     with pytest.raises(sc.SceneNotFound, match="did you mean"):
         db.home(home.name[:-1])
+    with pytest.raises(sc.InputError, match="half a character"):
+        db.home("half\ud800word")
     assert home.name in {scene.name for scene in db.scenes()}
 
 

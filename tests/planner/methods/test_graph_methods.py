@@ -222,6 +222,16 @@ def test_a_goal_is_asked_again_twice_whatever_is_wrong_with_it(store: SceneStore
     assert "no class 'mug' occurs in this scene" in refused.reasons[0]
 
 
+@pytest.mark.parametrize("method", ["lookplangraph", "sayplan-lite", "llm-as-p", "llm+p", "goal-then-plan"])
+def test_no_request_is_sent_twice_in_a_run(store: SceneStore, method: str) -> None:
+    """Kind: a model that always says the same to the same is asked the same until the budget is spent."""
+    first, again = (play(store, method, lambda _: "no form", steps=4).requests for _ in range(2))
+    sent = [json.dumps(request) for request in first]
+    assert len(set(sent)) == len(sent) >= 9
+    assert sent == [json.dumps(request) for request in again], "equal runs still send the same bytes"
+    assert (first[0]["temperature"], first[0]["seed"]) == (0, 0)
+
+
 def test_goal_then_plan_states_the_goal_and_no_more(store: SceneStore) -> None:
     pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
     played = made(store, "goal-then-plan", on_the_table("mug"), on_the_table("Cup"))

@@ -17,6 +17,7 @@ from scenecypher.db.condition import (
     Exactly,
     Exists,
     ForAll,
+    HasAffordance,
     HasClass,
     HasState,
     HeldBy,
@@ -42,6 +43,7 @@ from tests.planner.methods.test_goal_matches import reply
 
 APARTMENT: Final = our_home("apartment")[0].graph
 PILLOW: Final = APARTMENT.by_class["pillow"][0]
+MICROWAVE: Final = APARTMENT.by_class["microwave"][0]
 VOCABULARY: Final = "virtualhome_ext"
 
 
@@ -54,6 +56,8 @@ def is_dirty(x: str | Id) -> Condition:
     [
         (is_dirty(Id(PILLOW)), f"no action makes {PILLOW} dirty"),
         (ForAll("x", HasClass("x", "pillow"), is_dirty("x")), f"no action makes {PILLOW} dirty"),
+        (ForAll("x", HasAffordance("x", "grabbable"), is_dirty("x")), "no action makes shampoo_6 dirty"),
+        (HasState(Id(MICROWAVE), "heated"), f"no action makes {MICROWAVE} heated"),
         (
             Exists("x", And((HasClass("x", "pillow"), is_dirty("x")))),
             "no action brings it about that a pillow is dirty",

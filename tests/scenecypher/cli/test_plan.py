@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 from dataclasses import replace
@@ -137,6 +138,9 @@ def test_a_model_that_is_too_slow_says_which_option_helps(
     said = ran.err
     assert "gave no answer within 0.5 s, asked once" in said
     assert "raise SCENECYPHER_MODEL_TIMEOUT_S (`--model-timeout`)" in said
+    (number,) = re.findall(r"the same command with --resume (\d+) goes on", " ".join(said.split()))
+    model([says("done")])
+    assert command("plan", home.name, "--resume", number).code == 0
 
 
 def test_an_engine_that_is_too_slow_says_that_it_is_the_clock_and_which_option_helps(

@@ -193,6 +193,8 @@ def test_an_action_is_refused_carried_out_and_undone(command: RunCommand, home: 
         (("scenes", "show", "half\udcffword"), 2, "not UTF-8 at character 5"),
         (("scenes", "export", "{home}", "--out", "/"), 2, "/: can't be written (Is a directory); choose another file"),
         (("act", "{home}", "grab(\udcff)"), 2, "not UTF-8 at character 6"),
+        (("history", "{home}", "--limit", str(10**30)), 2, "Invalid value"),
+        (("plan", "{home}", "--resume", str(10**30)), 2, "whole numbers go up to 9223372036854775807"),
         (("plan", "{home}", " "), 2, "INSTRUCTION is empty"),
         (("plan", "{home}", "tidy up"), 2, "OPENAI_API_KEY"),
         (("plan", "{home}", "tidy up"), 2, "OPENAI_BASE_URL"),

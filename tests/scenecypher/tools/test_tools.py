@@ -103,6 +103,7 @@ def test_a_model_that_calls_tools_is_told_refusals_and_gets_on(home: sc.Home) ->
         ("quary", "{}", "did you mean 'query'"),
         ("list_scenes", "{}", "no tool"),
         ("history", '{"limit": 100000}', "200"),
+        ("history", json.dumps({"after": 10**30}), "whole numbers go up to 9223372036854775807"),
         ("act", '{"action": "grab(cup_2004)", "expected_version": 9}', "version"),
         ("act", '{"action": "fly(cup_2004)"}', "fly"),
         ("undo", "{}", "undo"),
@@ -112,6 +113,12 @@ def test_what_can_not_be_done_is_said_in_words(home: sc.Home, name: str, argumen
     answer = tools.openai(home).call(name, arguments)
     assert answer.startswith("refused: ")
     assert words in answer
+
+
+def test_a_call_without_arguments_may_have_none(home: sc.Home) -> None:
+    """Kind: some services send null there, which ended the agent with an error of Python."""
+    given = tools.openai(home)
+    assert given.call("actions", None) == given.call("actions", "{}") == given.call("actions", "")
 
 
 def test_results_are_bounded_and_say_so(home: sc.Home, monkeypatch: pytest.MonkeyPatch) -> None:
