@@ -28,11 +28,13 @@ NODE_ATTRIBUTES: Final = {ours: listed(names) for ours, names in WORDS["node_att
 ENDS: Final = {end: listed(names) for end, names in WORDS["ends"].items()}
 EDGE_ATTRIBUTES: Final = listed(WORDS["edge_attributes"])
 KINDS: Final = by_word(WORDS["kinds"])
-RELATIONS: Final = by_word(WORDS["relations"])
+RELATIONS, REVERSED = by_word(WORDS["relations"]), by_word(WORDS["reversed"])
 PARENTS: Final = by_word(WORDS["parents"])
 SUFFIXES: Final = (".graphml", ".gexf")
 LISTS: Final = ("states", "affordances")
 """Attributes that GraphML and GEXF give as text, with commas."""
+DIRECTED: Final = "directed"
+"""The attribute of an edge that has a direction in a graph without."""
 LAYOUT: Final = frozenset({"viz", "start", "end"})
 """Attributes of a drawing, which is no fact of a scene."""
 NODES, EDGES, IDS, NAMES, MAPS = (listed(WORDS[key]) for key in ("nodes", "edges", "ids", "names", "maps"))
@@ -212,7 +214,7 @@ def _plain_node(
         parent = known.get(given[key]) if isinstance(given[key], str | int) else None
         if parent is not None and parent is not node and "id" in given:
             type_ = PARENTS[key] or ("INSIDE" if is_place(parent) else "ON")
-            edges.append({"source": given["id"], "relation": type_, "target": given.pop(key)})
+            edges.append({"source": given["id"], "relation": type_, "target": given.pop(key), DIRECTED: True})
     word = given.get("type")
     if isinstance(word, str) and given.keys().isdisjoint({"kind", "class"}) and not _is_near_kind(word):
         classes[word] += 1

@@ -157,6 +157,28 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
         {"directed": True, "graph": [["name", "x"]], "nodes": [HALL, {"id": "mug"}], "links": [EDGE]},
         IN,
     ),
+    "relations from the container, and from both ends": (
+        {"nodes": [HALL, "desk", {"id": "mug"}],
+         "edges": [["hall", "CONTAINS", "desk"], ["desk", "supports", "mug"], ["mug", "supported by", "desk"],
+                   ["hall", "above", "mug"]]},
+        {("desk", "INSIDE", "hall"), ("mug", "ON", "desk"), ("mug", "UNDER", "hall")},
+    ),
+    "no directions, as networkx.Graph is written": (
+        {"directed": False, "nodes": [HALL, {"id": "attic", "type": "room"}, {"id": "desk"}, {"id": "mug", "on": "desk"}],
+         "links": [{"source": "hall", "target": "desk"}, {"source": "hall", "target": "attic"},
+                   {"source": "attic", "target": "mug", "relation": "in"}]},
+        {("desk", "INSIDE", "hall"), ("mug", "ON", "desk"), ("mug", "INSIDE", "attic"),
+         ("hall", "CONNECTS", "attic"), ("attic", "CONNECTS", "hall")},
+    ),
+    "no directions, in both lists of neighbours": (
+        {"directed": False, "nodes": [HALL, {"id": "mug"}], "adjacency": [[{"id": "mug"}], [{"id": "hall"}]]},
+        IN,
+    ),
+    "numbers as keys of a multigraph, and ids as text": (
+        {"directed": True, "multigraph": True, "nodes": [{"id": 7, "type": "room"}, {"id": 8}],
+         "edges": [{"source": "8", "target": "7", "key": 0}]},
+        {("8", "INSIDE", "7")},
+    ),
     "an agent as text": (
         {"nodes": {"room": ["hall"], "agent": "spot"}, "links": ["spot - hall"]},
         {("spot", "INSIDE", "hall")},
