@@ -42,6 +42,7 @@ BY_KIND, PLACES, ABOUT = (frozenset(listed(WORDS[key])) for key in ("by_kind", "
 OF_OBJECTS: Final = frozenset({"object_tag", "bbox_extent", *NODE_ATTRIBUTES["center"]})
 FIELDS: Final = listed(WORDS["fields"])
 _CALL: Final = re.compile(r"(\w+)\s*\(([^,()]+),([^,()]+)\)")
+_WORD_END: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9_]+")
 _ARROW: Final = re.compile(r"\s*(?:-+(?:\[:?(\w+)\])?-*>|→|\s)\s*")
 
 
@@ -86,6 +87,13 @@ def node_link(path: Path) -> dict[str, Any]:
     return {key: document[key] for key in ("directed", "multigraph", "nodes", "edges")}
 
 
+def _cytoscape_data(item: Any) -> Any:
+    """Return the attributes of a node or edge of Cytoscape, of a node without the `value` that repeats its id."""
+    data = item.get("data", item) if isinstance(item, dict) else item
+    is_twice = isinstance(data, dict) and "value" in data and str(data["value"]) == data.get("id")
+    return {key: it for key, it in data.items() if key != "value"} if is_twice else data
+
+
 def _split(key: str, value: Any) -> Any:
     is_text = key in LISTS and isinstance(value, str)
     return [part for it in value.split(",") if (part := it.strip())] if is_text else value
@@ -107,8 +115,9 @@ def node_link_form(document: Any) -> Any:  # noqa: PLR0911 - a form each
         case {"triples": [*triples]} | {"triplets": [*triples]} if keys_of(document) is None:
             return _of_edges(triples)
         case {"elements": {"nodes": [*nodes], "edges": [*edges]}}:
-            parts = ([it.get("data", it) if isinstance(it, dict) else it for it in given] for given in (nodes, edges))
-            return {"directed": True, **dict(zip(("nodes", "edges"), parts, strict=True))}
+            parts = ([_cytoscape_data(it) for it in given] for given in (nodes, edges))
+            directed = document.get("directed", True)
+            return {"directed": directed, **dict(zip(("nodes", "edges"), parts, strict=True))}
         case {"nodes": [*nodes], "adjacency": [*ends]} if len(nodes) == len(ends) and _are_maps(nodes, *ends):
             pairs = [(node.get("id"), it) for node, others in zip(nodes, ends, strict=True) for it in others]
             facts = [{key: value for key, value in it.items() if key != "id"} for _, it in pairs]
@@ -178,6 +187,11 @@ def _of_edges(edges: Sequence[Any]) -> dict[str, Any]:
     return {"directed": True, "nodes": nodes, "edges": [*edges]}
 
 
+def snake_case(key: str) -> str:
+    """Return a key such as `modelId` or `last seen` as a name of a property, in lower_snake_case."""
+    return _WORD_END.sub("_", key.strip()).lower() if key.isascii() else key
+
+
 def texts(value: Any) -> list[str]:
     """Return the texts of a value: itself, those of a list, or of a map the keys of what is true and the texts."""
     if isinstance(value, dict):
@@ -204,6 +218,7 @@ def _plain_nodes(nodes: Sequence[Any], notes: list[str]) -> tuple[list[Any], lis
 def _plain_node(
     node: dict[str, Any], known: Mapping[Any, dict[str, Any]], edges: list[Any], classes: Counter[str]
 ) -> dict[str, Any]:
+    node = {plain if (plain := snake_case(key)) not in node else key: it for key, it in node.items()}
     maps = [node[key] for key in MAPS if isinstance(node.get(key), dict)]
     given = {key: it for key, it in node.items() if key not in MAPS or not isinstance(it, dict)}
     given = {key: it for inner in maps for key, it in inner.items()} | given

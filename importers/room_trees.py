@@ -14,7 +14,7 @@ from scenecypher.db.graph.scene import InvalidValue
 from scenecypher.db.graph.value import class_of_name, shown
 from scenecypher.errors import DocumentError
 from scenecypher.importers.assembly import NodeDraft, as_value, node_draft, own_words, position
-from scenecypher.importers.open_vocabulary import ENDS, KINDS, PARENTS, first_of, texts
+from scenecypher.importers.open_vocabulary import ENDS, KINDS, PARENTS, first_of, snake_case, texts
 from scenecypher.importers.word_tables import by_word, listed, tables
 
 NAME_PREFIX: Final = "rooms/"
@@ -230,10 +230,10 @@ def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return states and affordances, the position, and every other plain value as a property."""
     states = [it for key in STATES for it in texts(record.get(key))]
     affordances = [AFFORDANCES.get(it, it) for it in texts(record.get("affordances"))]
-    others = {key: as_value(value) for key, value in record.items() if key not in KNOWN}
+    others = {snake_case(key): as_value(value) for key, value in record.items() if key not in KNOWN}
     maps = [it for it in others.values() if isinstance(it, dict) and "point" not in it]
     facts = {key: value_from(it, key) if isinstance(it, dict) else it for key, it in others.items() if it not in maps}
-    facts = {key: it for inner in maps for key, it in inner.items() if key not in KNOWN} | facts
+    facts = {snake_case(key): it for inner in maps for key, it in inner.items() if key not in KNOWN} | facts
     given = record.get("position", record.get("pos"))
     center = {} if given is None else position(given, "position")
     return {"states": states, "affordances": affordances, **facts, **center}

@@ -10,8 +10,9 @@ from typing import Any, Final
 import pytest
 
 from scenecypher.db.graph.scene import Point
+from scenecypher.db.schema import Declared
 from scenecypher.errors import DocumentError
-from scenecypher.importers.detect import read_any
+from scenecypher.importers.detect import read_any, read_scenes
 from tests.importers.test_other_forms import METADATA, RELATIONSHIPS, relations, written
 
 HALL: Final = {"id": "hall", "type": "room"}
@@ -47,6 +48,18 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
     ),
     "Cytoscape": (
         {"elements": {"nodes": [{"data": HALL}, {"data": {"id": "mug"}}], "edges": [{"data": EDGE}]}},
+        IN,
+    ),
+    "Cytoscape, as networkx.cytoscape_data writes it": (
+        {"data": [], "directed": False, "multigraph": False,
+         "elements": {"nodes": [{"data": {**HALL, "value": "hall", "name": "hall"}},
+                                {"data": {"id": "7", "value": 7, "name": "7"}}],
+                      "edges": [{"data": {"source": "hall", "target": 7}}]}},
+        {("7", "INSIDE", "hall")},
+    ),
+    "JSON Graph Format": (
+        {"graph": {"directed": True, "label": "flat", "edges": [EDGE],
+                   "nodes": {"hall": {"metadata": {"type": "room"}}, "mug": {"label": "mug"}}}},
         IN,
     ),
     "adjacency": (
@@ -164,7 +177,8 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
         {("desk", "INSIDE", "hall"), ("mug", "ON", "desk"), ("mug", "UNDER", "hall")},
     ),
     "no directions, as networkx.Graph is written": (
-        {"directed": False, "nodes": [HALL, {"id": "attic", "type": "room"}, {"id": "desk"}, {"id": "mug", "on": "desk"}],
+        {"directed": False,
+         "nodes": [HALL, {"id": "attic", "type": "room"}, {"id": "desk"}, {"id": "mug", "on": "desk"}],
          "links": [{"source": "hall", "target": "desk"}, {"source": "hall", "target": "attic"},
                    {"source": "attic", "target": "mug", "relation": "in"}]},
         {("desk", "INSIDE", "hall"), ("mug", "ON", "desk"), ("mug", "INSIDE", "attic"),
@@ -197,6 +211,43 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
 def test_another_shape_of_a_known_form_is_read(tmp_path: Path, name: str) -> None:
     document, expected = READ[name]
     assert relations(read_any(written(tmp_path, "x.json", document))) == expected
+
+
+GRAPH: Final = {"directed": True, "nodes": [HALL, {"id": "mug"}], "links": [EDGE]}
+
+
+@pytest.mark.parametrize(
+    ("document", "names", "place"),
+    [
+        ([GRAPH, GRAPH], ["networkx/x/1", "networkx/x/2"], None),
+        ({"home": {"scene": GRAPH}, "flat": {"scene_graph": GRAPH}}, ["networkx/x/home", "networkx/x/flat"], None),
+        ([GRAPH, {**GRAPH, "links": [["mug", 7, "hall"]]}, GRAPH], ["networkx/x/1", "networkx/x/3"], "$[1].links[0]"),
+    ],
+)
+def test_several_documents_in_a_file_are_a_scene_each(
+    tmp_path: Path, document: object, names: list[str], place: str | None
+) -> None:
+    """A map of scenes was read as its first, a list of graphs was of no format."""
+    found: list[str] = []
+    told: list[str] = []
+    try:
+        for scene in read_scenes(written(tmp_path, "x.json", document), declared=Declared(), strict=False):
+            assert relations(scene) == IN
+            found.append(scene.name)
+    except DocumentError as error:
+        told.append(error.place)
+    assert (found, told) == (names, [] if place is None else [place])
+
+
+def test_keys_in_other_spellings_are_names_of_properties(tmp_path: Path) -> None:
+    thing = {"modelId": "x7", "className": "cup", "last seen": "today", "Color": "red"}
+    document = {"directed": True, "nodes": [{"id": "mug", **thing}], "edges": []}
+    declared = Declared(properties=("model_id",))
+    (scene,) = read_scenes(written(tmp_path, "x.json", document), declared=declared, strict=False)
+    mug = scene.graph.nodes["mug"]
+    assert (mug.class_, dict(mug.properties)) == ("cup", {"model_id": "x7", "last_seen": "today", "color": "red"})
+    rooms = {"rooms": [{"name": "hall", "objects": [{"name": "mug", "modelId": "x7"}]}]}
+    assert read_any(written(tmp_path, "y.json", rooms)).graph.nodes["mug"].properties["model_id"] == "x7"
 
 
 def test_events_are_read_as_the_last(tmp_path: Path) -> None:
