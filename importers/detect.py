@@ -275,15 +275,17 @@ def told_form(error: InputError, command: str) -> InputError:
         return error
     try:
         document = read_document(Path(error.file))
-        found = next((name for name, each in OURS.items() if _is_of(each, document)), command)
+        inner, _ = _unwrapped(_several(document)[0][1])
+        found = next((name for name, each in OURS.items() if _is_of(each, inner)), command)
     except InputError:
         return error
     is_both = command == "virtualhome" and isinstance(document, dict) and document.get("edges") == []
-    if found == command or is_both:
+    is_inside = inner is not document
+    if (found == command and not is_inside) or is_both:
         return error
-    which = found if found in COMMANDS else ""
-    words = " ".join(("scenecypher import", which, error.file)).replace("  ", " ")
-    cause = f"this looks like {OURS[found].words}, no {command}; if so, give it to `{words}`"
+    which = f" {found}" if found in COMMANDS and not is_inside else ""
+    how = "several, or under another key" if is_inside else f"no {command}"
+    cause = f"this looks like {OURS[found].words}, {how}; if so, give it to `scenecypher import{which} {error.file}`"
     return DocumentError(error.file, "$", cause, more=error.problems)
 
 

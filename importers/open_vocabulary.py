@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -39,10 +39,11 @@ LAYOUT: Final = frozenset({"viz", "start", "end"})
 """Attributes of a drawing, which is no fact of a scene."""
 NODES, EDGES, IDS, NAMES, MAPS = (listed(WORDS[key]) for key in ("nodes", "edges", "ids", "names", "maps"))
 BY_KIND, PLACES, ABOUT = (frozenset(listed(WORDS[key])) for key in ("by_kind", "places", "about"))
+IN_SPACE: Final = frozenset(it for key in ("center", "size", "box") for it in NODE_ATTRIBUTES[key])
 OF_OBJECTS: Final = frozenset({"object_tag", "bbox_extent", *NODE_ATTRIBUTES["center"]})
 FIELDS: Final = listed(WORDS["fields"])
 _CALL: Final = re.compile(r"(\w+)\s*\(([^,()]+),([^,()]+)\)")
-_WORD_END: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9_]+")
+_WORD_END: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\s.-]+")
 _ARROW: Final = re.compile(r"\s*(?:-+(?:\[:?(\w+)\])?-*>|→|\s)\s*")
 
 
@@ -187,6 +188,24 @@ def _of_edges(edges: Sequence[Any]) -> dict[str, Any]:
     return {"directed": True, "nodes": nodes, "edges": [*edges]}
 
 
+def without_nested(node: Mapping[str, Any], left: Counter[str], keep: Collection[str] = frozenset()) -> dict[str, Any]:
+    """Return a node without lists of lists or maps, such as polygons, but for those to `keep`; `left` counts them."""
+    nested = [key for key, it in node.items() if key not in keep and isinstance(it, list) and _is_nested(it)]
+    left.update(nested)
+    return {key: it for key, it in node.items() if key not in nested}
+
+
+def nested_left(left: Counter[str]) -> Iterator[str]:
+    """Yield the note of lists that were left out, if any."""
+    if left:
+        told = ", ".join(f"{key} ({count:,})" for key, count in sorted(left.items()))
+        yield f"left out, since a property holds no lists of lists or maps: {told}"
+
+
+def _is_nested(given: Sequence[Any]) -> bool:
+    return any(isinstance(it, list) or (isinstance(it, dict) and "point" not in it) for it in given)
+
+
 def snake_case(key: str) -> str:
     """Return a key such as `modelId` or `last seen` as a name of a property, in lower_snake_case."""
     return _WORD_END.sub("_", key.strip()).lower() if key.isascii() else key
@@ -206,9 +225,13 @@ def _plain_nodes(nodes: Sequence[Any], notes: list[str]) -> tuple[list[Any], lis
     A note tells what was taken for a class.
     """
     known = {it.get("id"): it for it in nodes if isinstance(it, dict) and isinstance(it.get("id"), str | int)}
-    classes: Counter[str] = Counter()
+    classes, left = Counter[str](), Counter[str]()
     edges: list[Any] = []
-    plain = [_plain_node(it, known, edges, classes) if isinstance(it, dict) else it for it in nodes]
+    plain = [
+        _plain_node(without_nested(it, left, IN_SPACE), known, edges, classes) if isinstance(it, dict) else it
+        for it in nodes
+    ]
+    notes.extend(nested_left(left))
     if classes:
         told = ", ".join(f"{word} ({count:,})" for word, count in classes.most_common(5))
         notes.append(f"types that are no kinds taken for classes: {told}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -13,8 +14,18 @@ from scenecypher.db.graph.problems import Problem, RelationDraft, document_error
 from scenecypher.db.graph.scene import InvalidValue
 from scenecypher.db.graph.value import class_of_name, shown
 from scenecypher.errors import DocumentError
-from scenecypher.importers.assembly import NodeDraft, as_value, node_draft, own_words, position
-from scenecypher.importers.open_vocabulary import ENDS, KINDS, PARENTS, first_of, snake_case, texts
+from scenecypher.importers.assembly import NodeDraft, as_value, node_draft, numbers, own_words, position
+from scenecypher.importers.open_vocabulary import (
+    ENDS,
+    KINDS,
+    NAMES,
+    PARENTS,
+    first_of,
+    nested_left,
+    snake_case,
+    texts,
+    without_nested,
+)
 from scenecypher.importers.word_tables import by_word, listed, tables
 
 NAME_PREFIX: Final = "rooms/"
@@ -22,14 +33,16 @@ WORDS: Final[Mapping[str, Any]] = tables("words")["rooms"]
 NESTED, RELATIONS, AFFORDANCES, WITHIN = (
     by_word(WORDS[key]) for key in ("nested", "relations", "affordances", "within")
 )
-NEIGHBOURS, STATES, ROOTS = (listed(WORDS[key]) for key in ("neighbours", "states", "roots"))
+NEIGHBOURS, STATES, AFFORDS, ROOTS, LINKS, AGENT_AT, POSITIONS = (
+    listed(WORDS[key]) for key in ("neighbours", "states", "affords", "roots", "links", "agent_at", "positions")
+)
 OPENS: Final = frozenset(listed(WORDS["opens"]))
 THINGS: Final = frozenset(it for it, kind in NESTED.items() if kind in {"Asset", "Object"} and it not in RELATIONS)
 """Keys of the things in a room that do not say their relation to it."""
 LEVELS: Final = ("Place", "Waypoint", "Asset", "Object", "Agent")
 OPEN_KINDS: Final = LEVELS[:2]
-NOT_NAMES: Final = frozenset({*NESTED, *PARENTS, *NEIGHBOURS, *STATES, "affordances"})
-KNOWN: Final = NOT_NAMES | {"id", "name", "type", "kind", "position", "pos"}
+NOT_NAMES: Final = frozenset({*NESTED, *PARENTS, *NEIGHBOURS, *STATES, *AFFORDS})
+KNOWN: Final = NOT_NAMES | {"id", "name", "type", "kind", *POSITIONS}
 _ENDS: Final = re.compile(r"\s*(?:↔|→|<?-{1,2}>|--|\s-\s)\s*")
 
 
@@ -77,11 +90,15 @@ def from_document(document: Any, *, file: str, name: str) -> ImportedScene:
     root = "$" if nodes is given else "$.nodes"
     nested = {key: value for key, value in nodes.items() if key in NESTED}
     named = {key: [it] for key, it in nested.items() if isinstance(it, str) and NESTED[key] == "Agent"}
-    tree.read({**nested, **named}, root, at=at)
-    tree.link(given.get("links") or given.get("edges") or [])
+    here = ([{"name": "robot", "location": given[key]}] for key in AGENT_AT if isinstance(given.get(key), str))
+    tree.read({**dict(zip(("robots",), here, strict=False)), **nested, **named}, root, at=at)
+    for key in LINKS:
+        tree.link(given.get(key), key)
     if tree.problems:
         raise document_error(file, tree.problems)
-    return own_words(tree.parts(), file=file, name=name)
+    others = sorted(given.keys() - {*NESTED, *LINKS, *AGENT_AT, "house", "nodes"} if not at else ())
+    about = (f"{', '.join(others)} of the file left out",) if others else ()
+    return own_words(tree.parts(), file=file, name=name, notes=(*about, *nested_left(tree.left)))
 
 
 @dataclass(slots=True)
@@ -104,6 +121,9 @@ class _Item:
 @dataclass(slots=True)
 class _Tree:
     items: dict[str, _Item] = field(default_factory=dict)
+    by_name: dict[str, _Item] = field(default_factory=dict)
+    repeated: Counter[str] = field(default_factory=Counter)
+    left: Counter[str] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
 
     def read(self, record: Mapping[str, Any], place: str, around: _Item | None = None, *, at: str = "") -> None:
@@ -111,22 +131,20 @@ class _Tree:
         for key, value in record.items():
             if key == "building" and _is_by_name(value):
                 self.read({"floors": value}, place, around)
-            elif key in NESTED and isinstance(value, list | dict):
+            elif key in NESTED and isinstance(value, list | dict) and not (key in POSITIONS and _is_position(value)):
                 for where, inner in _records(value, (key == "rooms" and at) or f"{place}.{key}", key):
                     self._add(inner, where, NESTED[key], RELATIONS.get(key), around)
 
     def _add(self, record: Any, place: str, kind: str, relation: str | None, around: _Item | None) -> None:
-        record = {"name": record} if isinstance(record, str) else record
-        if isinstance(record, dict):  # `room_id`, `room_name` and `label` are names too
-            others = [(word, f"{it}_{word}") for it in listed(WORDS["names"].get(kind, ())) for word in ("id", "name")]
-            found = [(word, record[key]) for word, key in (*others, ("name", "label")) if record.get(key) is not None]
-            record = {**dict(reversed(found)), **record}
-        given = record.get("id", record.get("name")) if isinstance(record, dict) else None
+        record = _with_names({"name": record} if isinstance(record, str) else record, kind)
+        given = next((record[it] for it in ("id", *NAMES) if it in record), None) if isinstance(record, dict) else None
         if not isinstance(given, str | int):
             self.problems.append((place, f"should be a name, or a map with an id or a name, not {shown(record)}"))
             return
-        is_free = "id" in record or str(given) not in self.items
-        id_ = str(given) if is_free else next(it for n in range(2, 10**6) if (it := f"{given}_{n}") not in self.items)
+        id_ = str(given)
+        while id_ in self.items and "id" not in record:
+            self.repeated[str(given)] += 1
+            id_ = f"{given}_{self.repeated[str(given)] + 1}"
         if id_ in self.items:
             self.problems.append((place, f"{shown(id_)} is the id of {self.items[id_].place} already; give it another"))
             return
@@ -136,12 +154,13 @@ class _Tree:
             record = {"class": word, **record}
         is_furniture = kind == "Object" and around is not None and around.kind == "Place" and _has_nested(record)
         try:
-            facts = _facts(record)
+            facts = _facts(record, self.left)
         except InvalidValue as error:
             self.problems.append((place, str(error)))
             return
         item = _Item(place, id_, str(record.get("name", given)), "Asset" if is_furniture else kind, facts)
         self.items[id_] = item
+        self.by_name.setdefault(item.name, item)
         if relation == "HOLDS" and around is not None:
             around.placed.append((relation, id_))
         elif around is not None:
@@ -152,8 +171,8 @@ class _Tree:
         item.near += [it for key in NEIGHBOURS for it in texts(record.get(key))]
         self.read(record, place, item)
 
-    def link(self, links: Any) -> None:
-        """Read SayPlan's links: places are connected, of two others the lower is in the higher."""
+    def link(self, links: Any, key: str) -> None:
+        """Read the links under a key: places are connected, of two others the lower is in the higher."""
         for index, link in enumerate(links if isinstance(links, list) else []):
             ends = _ends(link)
             found = [it for end in ends for it in [self._named(end)] if it is not None]
@@ -161,7 +180,7 @@ class _Tree:
                 missing = next((end for end in ends if len(ends) == 2 and self._named(end) is None), None)
                 cause = f"should join two nodes, as 'kitchen↔fridge' does, not {shown(link)}"
                 cause += "" if missing is None else f"; there is no node {shown(missing)}"
-                self.problems.append((f"$.links[{index}]", cause))
+                self.problems.append((f"$.{key}[{index}]", cause))
                 continue
             high, low = sorted(found, key=lambda it: LEVELS.index(it.kind))
             if low.kind in OPEN_KINDS and low.kind == high.kind:
@@ -189,7 +208,21 @@ class _Tree:
 
     def _named(self, word: str) -> _Item | None:
         """Return the node of an id, or of the first with a name."""
-        return self.items.get(word) or next((it for it in self.items.values() if it.name == word), None)
+        return self.items.get(word) or self.by_name.get(word)
+
+
+def _with_names(record: Any, kind: str) -> Any:
+    """Return a record with its id, name and type under these keys, and as its parent what is no position but a name."""
+    if not isinstance(record, dict):
+        return record
+    # `room_id`, `room_name`, `room_type` and `label` are such names too
+    others = [(word, f"{it}_{word}") for it in listed(WORDS["names"].get(kind, ())) for word in ("id", "name", "type")]
+    found = [(word, record[key]) for word, key in (*others, ("name", "label")) if record.get(key) is not None]
+    record = {**dict(reversed(found)), **record}
+    at = first_of(record, POSITIONS)
+    if at is None or not isinstance(numbers(record[at]), str):
+        return record
+    return {"parent": record[at], **{key: it for key, it in record.items() if key != at}}
 
 
 def _records(value: list[Any] | dict[str, Any], place: str, key: str) -> Iterator[tuple[str, Any]]:
@@ -226,17 +259,23 @@ def _has_nested(record: Mapping[str, Any]) -> bool:
     return any(key in NESTED and isinstance(value, list | dict) for key, value in record.items())
 
 
-def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return states and affordances, the position, and every other plain value as a property."""
+def _facts(record: Mapping[str, Any], left: Counter[str]) -> dict[str, Any]:
+    """Return states and affordances, the position, and every other plain value as a property; `left` counts others."""
     states = [it for key in STATES for it in texts(record.get(key))]
-    affordances = [AFFORDANCES.get(it, it) for it in texts(record.get("affordances"))]
-    others = {snake_case(key): as_value(value) for key, value in record.items() if key not in KNOWN}
-    maps = [it for it in others.values() if isinstance(it, dict) and "point" not in it]
-    facts = {key: value_from(it, key) if isinstance(it, dict) else it for key, it in others.items() if it not in maps}
-    facts = {snake_case(key): it for inner in maps for key, it in inner.items() if key not in KNOWN} | facts
-    given = record.get("position", record.get("pos"))
-    center = {} if given is None else position(given, "position")
+    affordances = [AFFORDANCES.get(it, it) for key in AFFORDS for it in texts(record.get(key))]
+    given = {key: as_value(it) for key, it in record.items() if key not in KNOWN}
+    maps = [key for key, it in given.items() if isinstance(it, dict) and "point" not in it]
+    inner = {key: it for name in maps for key, it in given[name].items() if key not in KNOWN}
+    plain = without_nested(inner | {key: it for key, it in given.items() if key not in maps}, left)
+    facts = {snake_case(key): value_from(it, key) if isinstance(it, dict) else it for key, it in plain.items()}
+    at = first_of(record, POSITIONS)
+    center = {} if at is None else position(record[at][:3] if _is_position(record[at]) else record[at], at)
     return {"states": states, "affordances": affordances, **facts, **center}
+
+
+def _is_position(value: Any) -> bool:
+    """Check if a value is a list of numbers: a position, or one with an angle after it."""
+    return isinstance(value, list) and bool(value) and all(isinstance(it, int | float) for it in value)
 
 
 def _ends(link: Any) -> list[str]:

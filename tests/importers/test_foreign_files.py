@@ -193,6 +193,30 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
          "edges": [{"source": "8", "target": "7", "key": 0}]},
         {("8", "INSIDE", "7")},
     ),
+    "items of rooms, and an agent by its position, as DELTA has them": (
+        {"rooms": {"hall": {"neighbor": ["attic"], "items": {"mug": {"affordance": ["pick"], "state": "full"}}},
+                   "attic": {"neighbor": ["hall"], "items": {}}},
+         "agent": {"position": "attic", "state": "hand-free"}},
+        {("mug", "INSIDE", "hall"), ("hall", "CONNECTS", "attic"), ("attic", "CONNECTS", "hall"),
+         ("agent", "INSIDE", "attic")},
+    ),
+    "regions, their connections and a robot's place, as SPINE has them": (
+        {"objects": [{"name": "mug", "coords": [1, 3]}], "regions": [{"name": "hall", "coords": [0, 0]}, "attic"],
+         "object_connections": [["mug", "hall"]], "region_connections": [["hall", "attic"]],
+         "robot_location": "hall"},
+        {("mug", "INSIDE", "hall"), ("hall", "CONNECTS", "attic"), ("attic", "CONNECTS", "hall"),
+         ("robot", "INSIDE", "hall")},
+    ),
+    "a world of PyRoboSim": (
+        {"params": {"name": "w"}, "robots": [{"name": "robot", "location": "hall", "pose": [0, 0, 0]}],
+         "rooms": [{"name": "hall", "nav_poses": [[0.7, 0.5, 0]], "footprint": {"type": "polygon", "coords": [[1, 2]]}},
+                   {"name": "attic"}],
+         "hallways": [{"room_start": "hall", "room_end": "attic", "width": 0.7}],
+         "locations": [{"name": "desk", "category": "table", "parent": "hall", "pose": [0.8, -0.5, 0, 1.5]}],
+         "objects": [{"category": "mug", "parent": "desk"}, {"category": "mug", "parent": "desk"}]},
+        {("hall", "CONNECTS", "attic"), ("attic", "CONNECTS", "hall"), ("robot", "INSIDE", "hall"),
+         ("desk", "INSIDE", "hall"), ("mug", "ON", "desk"), ("mug_2", "ON", "desk")},
+    ),
     "an agent as text": (
         {"nodes": {"room": ["hall"], "agent": "spot"}, "links": ["spot - hall"]},
         {("spot", "INSIDE", "hall")},
@@ -248,6 +272,25 @@ def test_keys_in_other_spellings_are_names_of_properties(tmp_path: Path) -> None
     assert (mug.class_, dict(mug.properties)) == ("cup", {"model_id": "x7", "last_seen": "today", "color": "red"})
     rooms = {"rooms": [{"name": "hall", "objects": [{"name": "mug", "modelId": "x7"}]}]}
     assert read_any(written(tmp_path, "y.json", rooms)).graph.nodes["mug"].properties["model_id"] == "x7"
+
+
+def test_what_a_scene_has_no_place_for_is_left_out_with_a_note(tmp_path: Path) -> None:
+    room = {"name": "hall", "room_type": "kitchen", "polygon": [[0, 0], [1, 0]]}
+    scene = read_any(written(tmp_path, "x.json", {"rooms": [room], "params": {"name": "w"}, "objects": []}))
+    assert scene.graph.nodes["hall"].class_ == "kitchen"
+    told = "left out, since a property holds no lists of lists or maps: polygon (1)"
+    assert scene.notes[1:] == ("params of the file left out", told)
+    document = {"directed": True, "nodes": [{"id": "hall", "type": "room", "polygon": [{"x": 0, "z": 1}]}], "edges": []}
+    assert read_any(written(tmp_path, "y.json", document)).notes[1:] == (told,)
+    with pytest.raises(DocumentError, match="polygon"):
+        read_any(written(tmp_path, "z.json", document), strict=True)
+
+
+def test_graphs_of_virtualhome_after_the_first_are_told(tmp_path: Path) -> None:
+    graph = {"nodes": [vh(1, "mug")], "edges": []}
+    for states in (1, 3):
+        scene = read_any(written(tmp_path, "x.json", {"graph_state_list": [graph] * states}))
+        assert ["--final` brings the last too" in it for it in scene.notes[1:]] == [True] * (states > 1)
 
 
 def test_events_are_read_as_the_last(tmp_path: Path) -> None:
