@@ -114,6 +114,16 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
         ],
         {("Egg|1", "INSIDE", "Pan|1")},
     ),
+    "things that only their receptacle tells of": (
+        [{"objectId": "Fridge|1", "objectType": "Fridge", "openable": True, "receptacleObjectIds": ["Egg|1"]},
+         {"objectId": "Egg|1", "objectType": "Egg", "parentReceptacles": None}],
+        {("Egg|1", "INSIDE", "Fridge|1")},
+    ),
+    "rooms of Holodeck without a wall between them": (
+        {"rooms": [{"id": "hall", "roomType": "hall"}, {"id": "attic", "roomType": "attic"}], "objects": [],
+         "open_room_pairs": [["hall", "attic"], ["hall"]]},
+        {("hall", "CONNECTS", "attic"), ("attic", "CONNECTS", "hall")},
+    ),
     "the inventory of older AI2-THOR": (
         {**METADATA, "objects": METADATA["objects"][:1], "inventoryObjects": [{"objectId": "Fridge|1"}]},
         {("agent", "HOLDS", "Fridge|1"), ("agent", "INSIDE", "FloorPlan12_physics")},

@@ -106,7 +106,8 @@ def test_an_object_may_be_called_as_who_acts() -> None:
     text = """(define (domain d) (:predicates (at ?x ?r) (seen ?x)) (:action look :parameters (?x ?r)
       :precondition (at ?x ?r) :effect (seen ?x)))"""
     graph = scene_of(text, "agent hall", "(at agent hall) (seen agent)", "(seen agent)").graph
-    assert (graph.nodes["agent"].states, graph.relations) == (("seen",), {Relation("agent", "INSIDE", "hall")})
+    assert graph.nodes["agent"].states == ("seen",)
+    assert graph.relations == {Relation("agent", "INSIDE", "hall")}
 
 
 def test_functions_to_objects_are_told() -> None:
