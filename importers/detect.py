@@ -161,7 +161,7 @@ OURS: Final[Mapping[str, FileFormat]] = {
         "rooms with nested objects", _with(room_trees.from_document, room_trees.NAME_PREFIX), room_trees.is_tree
     ),
     "networkx": FileFormat("node-link JSON of NetworkX, or a map of objects", _read_networkx, networkx_json.is_one),
-    "graphml": FileFormat("GraphML and GEXF", _read_networkx, suffixes=open_vocabulary.SUFFIXES),
+    "graphml": FileFormat("GraphML, GEXF and GML", _read_networkx, suffixes=open_vocabulary.SUFFIXES),
 }
 """Our formats, whose tests are tried in this order; the first names are those of `scenecypher import`."""
 FORMATS: Final = Plugins("scenecypher.importers", "format", FileFormat, OURS)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, Literal
+from warnings import catch_warnings
 
 from pydantic import AliasChoices, Field
 
@@ -30,7 +31,7 @@ EDGE_ATTRIBUTES: Final = listed(WORDS["edge_attributes"])
 KINDS: Final = by_word(WORDS["kinds"])
 RELATIONS, REVERSED = by_word(WORDS["relations"]), by_word(WORDS["reversed"])
 PARENTS: Final = by_word(WORDS["parents"])
-SUFFIXES: Final = (".graphml", ".gexf")
+SUFFIXES: Final = (".graphml", ".gexf", ".gml")
 LISTS: Final = ("states", "affordances")
 """Attributes that GraphML and GEXF give as text, with commas."""
 DIRECTED: Final = "directed"
@@ -69,17 +70,18 @@ class NodeLink(Form):
 
 
 def node_link(path: Path) -> dict[str, Any]:
-    """Return a GraphML or GEXF file as a node-link document. Raises DocumentError, InputError without NetworkX."""
+    """Return a GraphML, GEXF or GML file as a node-link document. Raises DocumentError, InputError without NetworkX."""
     try:
-        from networkx import node_link_data, parse_graphml, read_gexf
+        from networkx import node_link_data, read_gexf, read_gml, read_graphml
     except ImportError as error:
-        msg = f"{path}: GraphML and GEXF are read with NetworkX; install it: pip install networkx"
+        msg = f"{path}: GraphML, GEXF and GML are read with NetworkX; install it: pip install networkx"
         raise InputError(msg) from error
     data = read_bytes(path, max_bytes=FILE_BYTES)
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
         raise DocumentError(str(path), "$", "it declares entities of XML, which no graph needs; save it without them")
     try:
-        graph = read_gexf(BytesIO(data)) if ending_of(path) == ".gexf" else parse_graphml(data)
+        with catch_warnings(action="ignore"):
+            graph = {".gexf": read_gexf, ".gml": read_gml}.get(ending_of(path), read_graphml)(BytesIO(data))
     except Exception as error:  # NetworkX raises errors of many sorts
         raise DocumentError(str(path), "$", f"can't be read by NetworkX ({error}); save it again") from error
     document: dict[str, Any] = node_link_data(graph, edges="edges")

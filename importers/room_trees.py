@@ -71,8 +71,9 @@ def _rooms_by_name(document: Any) -> Mapping[str, Any] | None:
     match document:
         case {"house": {} as rooms} if _is_by_name(rooms):
             return rooms if all(isinstance(it, dict) and _is_by_name(it) for it in rooms.values()) else None
-        case {} if all(map(_is_room, document.values())) and any(THINGS & it.keys() for it in document.values()):
-            return document if NESTED.keys().isdisjoint(document) and "nodes" not in document else None
+        case {} if all(it in ({}, None) or _is_room(it) for it in document.values()):
+            has_things = any(THINGS & it.keys() for it in document.values() if it)
+            return document if has_things and {*NESTED, "nodes"}.isdisjoint(document) else None
     return None
 
 
@@ -103,7 +104,10 @@ def from_document(document: Any, *, file: str, name: str) -> ImportedScene:
 
 @dataclass(slots=True)
 class _Item:
-    """A node of the tree: its place, kind and facts, and its relations to others by id or name."""
+    """A node of the tree: its place, kind and facts, and its relations to others by id or name.
+
+    It is `placed` in what it is nested in, and says itself what it is `named` to be in or on.
+    """
 
     place: str
     id: str
@@ -111,6 +115,8 @@ class _Item:
     kind: str
     facts: dict[str, Any]
     placed: list[tuple[str | None, str]] = field(default_factory=list)
+    named: list[tuple[str | None, str]] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
     near: list[str] = field(default_factory=list)
 
     @property
@@ -162,12 +168,11 @@ class _Tree:
         self.items[id_] = item
         self.by_name.setdefault(item.name, item)
         if relation == "HOLDS" and around is not None:
-            around.placed.append((relation, id_))
+            around.held.append(id_)
         elif around is not None:
             item.placed.append((relation, around.id))
-        named = [(PARENTS[key] or None, record[key]) for key in PARENTS if isinstance(record.get(key), str)]
-        item.placed = item.placed or named[:1]
-        item.placed += [("HOLDS", it) for it in [record.get("holding")] if isinstance(it, str) and it != "nothing"]
+        item.named += [(PARENTS[key] or None, record[key]) for key in PARENTS if isinstance(record.get(key), str)][:1]
+        item.held += [it for it in [record.get("holding")] if isinstance(it, str) and it != "nothing"]
         item.near += [it for key in NEIGHBOURS for it in texts(record.get(key))]
         self.read(record, place, item)
 
@@ -185,7 +190,7 @@ class _Tree:
             high, low = sorted(found, key=lambda it: LEVELS.index(it.kind))
             if low.kind in OPEN_KINDS and low.kind == high.kind:
                 low.near.append(high.id)
-            elif not low.placed:
+            elif not low.placed and not low.named:
                 low.placed.append((None, high.id))
 
     def parts(self) -> Iterator[NodeDraft | RelationDraft]:
@@ -193,18 +198,30 @@ class _Tree:
             facts = dict(item.facts)
             class_ = facts.pop("class", None) or class_of_name(item.name)
             yield node_draft(item.place, item.id, item.kind, class_, name=item.name, **facts)
-            for relation, word in item.placed:
+            yield from (RelationDraft(item.place, item.id, "HOLDS", self._id_of(it)) for it in item.held)
+            for relation, word in self._placed(item):
                 other = self._named(word)
-                target = word if other is None else other.id
+                target = self._id_of(word)
                 if other is not None and other.kind == "Agent" and relation is None:
                     yield RelationDraft(item.place, target, "HOLDS", item.id)
                     continue
                 type_ = relation or ("INSIDE" if other is None or other.opens else "ON")
                 yield RelationDraft(item.place, item.id, type_, target)
             for word in item.near:
-                other = self._named(word)
-                ends = (item.id, word if other is None else other.id)
+                ends = (item.id, self._id_of(word))
                 yield from (RelationDraft(item.place, one, "CONNECTS", it) for one, it in (ends, ends[::-1]))
+
+    def _placed(self, item: _Item) -> list[tuple[str | None, str]]:
+        """Return what an item is in or on: a thing that it names, else what it is nested in, else a room it names."""
+        others = [(it, self._named(it[1])) for it in item.named]
+        things = [
+            it for it, other in others if other is not None and other.kind not in OPEN_KINDS and other is not item
+        ]
+        return things or item.placed or item.named
+
+    def _id_of(self, word: str) -> str:
+        other = self._named(word)
+        return word if other is None else other.id
 
     def _named(self, word: str) -> _Item | None:
         """Return the node of an id, or of the first with a name."""
@@ -235,6 +252,7 @@ def _records(value: list[Any] | dict[str, Any], place: str, key: str) -> Iterato
         for name, inner in value.items():
             is_by_name = isinstance(inner, list) or _is_by_name(inner)
             parts = {WITHIN.get(key, "contents"): inner} if is_by_name else inner or {}
+            parts = {"parent": parts} if isinstance(parts, str) else parts
             yield f"{place}.{name}", {"name": name, **parts} if isinstance(parts, dict) else parts
 
 

@@ -227,6 +227,19 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
         {("hall", "CONNECTS", "attic"), ("attic", "CONNECTS", "hall"), ("robot", "INSIDE", "hall"),
          ("desk", "INSIDE", "hall"), ("mug", "ON", "desk"), ("mug_2", "ON", "desk")},
     ),
+    "rooms by name, one of them empty": (
+        {"home": {"hall": {"objects": ["mug"]}, "attic": {}, "study": None}, "by": "me"},
+        IN,
+    ),
+    "things in a room that name what they are on": (
+        {"rooms": [{"name": "hall", "furniture": ["desk"], "objects": [{"name": "mug", "on": "desk"}]},
+                   {"name": "attic", "furniture": [{"name": "shelf", "objects": [{"name": "pen", "room": "attic"}]}]}]},
+        {("desk", "INSIDE", "hall"), ("mug", "ON", "desk"), ("shelf", "INSIDE", "attic"), ("pen", "ON", "shelf")},
+    ),
+    "places of things by name": (
+        {"rooms": ["hall"], "furniture": {"desk": "hall"}, "objects": {"mug": "desk", "pen": "desk"}},
+        {("desk", "INSIDE", "hall"), ("mug", "ON", "desk"), ("pen", "ON", "desk")},
+    ),
     "an agent as text": (
         {"nodes": {"room": ["hall"], "agent": "spot"}, "links": ["spot - hall"]},
         {("spot", "INSIDE", "hall")},
