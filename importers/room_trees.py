@@ -171,7 +171,8 @@ class _Tree:
             around.held.append(id_)
         elif around is not None:
             item.placed.append((relation, around.id))
-        item.named += [(PARENTS[key] or None, record[key]) for key in PARENTS if isinstance(record.get(key), str)][:1]
+        named = [(PARENTS[key] or None, str(record[key])) for key in PARENTS if type(record.get(key)) in {str, int}]
+        item.named += [it for it in named if it[1] not in {id_, item.name}]
         item.held += [it for it in [record.get("holding")] if isinstance(it, str) and it != "nothing"]
         item.near += [it for key in NEIGHBOURS for it in texts(record.get(key))]
         self.read(record, place, item)
@@ -217,7 +218,7 @@ class _Tree:
         things = [
             it for it, other in others if other is not None and other.kind not in OPEN_KINDS and other is not item
         ]
-        return things or item.placed or item.named
+        return things[:1] or item.placed or item.named[:1]
 
     def _id_of(self, word: str) -> str:
         other = self._named(word)

@@ -236,6 +236,16 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
                    {"name": "attic", "furniture": [{"name": "shelf", "objects": [{"name": "pen", "room": "attic"}]}]}]},
         {("desk", "INSIDE", "hall"), ("mug", "ON", "desk"), ("shelf", "INSIDE", "attic"), ("pen", "ON", "shelf")},
     ),
+    "rooms and receptacles by numbers": (
+        {"floors": [{"floor_id": 0}], "rooms": [{"room_id": 1, "floor_id": 0, "name": "hall"}],
+         "objects": [{"id": 7, "name": "desk", "room_id": 1},
+                     {"id": 8, "name": "mug", "receptacle": 7, "room_id": 1}]},
+        {("1", "INSIDE", "0"), ("7", "INSIDE", "1"), ("8", "ON", "7")},
+    ),
+    "rooms by their numbers in a list of things": (
+        {"nodes": [{"id": 1, "type": "room"}, {"id": 7, "pos": [1, 2], "room_id": 1}], "edges": []},
+        {("7", "INSIDE", "1")},
+    ),
     "places of things by name": (
         {"rooms": ["hall"], "furniture": {"desk": "hall"}, "objects": {"mug": "desk", "pen": "desk"}},
         {("desk", "INSIDE", "hall"), ("mug", "ON", "desk"), ("pen", "ON", "desk")},
