@@ -40,7 +40,10 @@ LAYOUT: Final = frozenset({"viz", "start", "end"})
 """Attributes of a drawing, which is no fact of a scene."""
 NODES, EDGES, IDS, NAMES, MAPS = (listed(WORDS[key]) for key in ("nodes", "edges", "ids", "names", "maps"))
 BY_KIND, PLACES, ABOUT = (frozenset(listed(WORDS[key])) for key in ("by_kind", "places", "about"))
-IN_SPACE: Final = frozenset(it for key in ("center", "size", "box") for it in NODE_ATTRIBUTES[key])
+NESTED: Final = frozenset(it for key in ("center", "size", "box") for it in NODE_ATTRIBUTES[key]).union(
+    listed(WORDS["embeddings"])
+)
+"""Attributes that may be lists of lists."""
 OF_OBJECTS: Final = frozenset({"object_tag", "bbox_extent", *NODE_ATTRIBUTES["center"]})
 FIELDS: Final = listed(WORDS["fields"])
 _CALL: Final = re.compile(r"(\w+)\s*\(([^,()]+),([^,()]+)\)")
@@ -230,7 +233,7 @@ def _plain_nodes(nodes: Sequence[Any], notes: list[str]) -> tuple[list[Any], lis
     classes, left = Counter[str](), Counter[str]()
     edges: list[Any] = []
     plain = [
-        _plain_node(without_nested(it, left, IN_SPACE), known, edges, classes) if isinstance(it, dict) else it
+        _plain_node(without_nested(it, left, NESTED), known, edges, classes) if isinstance(it, dict) else it
         for it in nodes
     ]
     notes.extend(nested_left(left))
