@@ -73,11 +73,18 @@ def box(given: Given, place: str) -> Mapping[str, object]:
             return {**position(middle, f"{place}.center"), **size(lengths, f"{place} size")}
         case {"min": list() | dict() as low, "max": list() | dict() as high} | [list() as low, list() as high]:
             return _between(_by_axis(low), _by_axis(high), place)
+        case [[_, _, _], [_, _, _], [_, _, _], *_] if _are_corners(given):
+            low, high = ([*map(end, zip(*given, strict=True))] for end in (min, max))
+            return _between(low, high, place)
         case [_, _, _, _, _, _]:
             return _between(given[:3], given[3:], place)
         case _:
-            forms = "a center with an extent, the corners min and max, or a list of two corners"
+            forms = "a center with an extent, the corners min and max, or a list of two or all corners"
             raise InvalidValue(f"{place} should be a box in space: {forms}, not {shown(given)}")
+
+
+def _are_corners(given: Sequence[Given]) -> bool:
+    return all(isinstance(it, list) and len(it) == 3 and all(map(_is_length, it)) for it in given)
 
 
 def caption(given: Given, place: str) -> Mapping[str, object]:

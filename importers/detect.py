@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.problems import Problem, document_error, json_path
 from scenecypher.db.graph.scene_document import FORMAT, scene_from_document
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import Declared
@@ -160,7 +161,7 @@ OURS: Final[Mapping[str, FileFormat]] = {
         "rooms with nested objects", _with(room_trees.from_document, room_trees.NAME_PREFIX), room_trees.is_tree
     ),
     "networkx": FileFormat("node-link JSON of NetworkX, or a map of objects", _read_networkx, networkx_json.is_one),
-    "graphml": FileFormat("GraphML and GEXF", _read_networkx, suffixes=open_vocabulary.SUFFIXES),
+    "graphml": FileFormat("GraphML, GEXF and GML", _read_networkx, suffixes=open_vocabulary.SUFFIXES),
 }
 """Our formats, whose tests are tried in this order; the first names are those of `scenecypher import`."""
 FORMATS: Final = Plugins("scenecypher.importers", "format", FileFormat, OURS)
@@ -232,19 +233,34 @@ def read_scenes(
     strict: bool,
     line: JsonLine | None = None,
 ) -> Iterator[ImportedScene]:
-    """Yield the scenes of a file, or of a line of it, and what it was taken for as a note. Raises DocumentError."""
+    """Yield the scenes of a file, or of a line of it, and what it was taken for as a note.
+
+    A list or map of documents has a scene for each, NAME/1 or NAME/KEY. Raises DocumentError, after the scenes that can
+    be read, with the problems of all others.
+    """
     asked = None if file_format is None else FORMATS.named(file_format)
     is_other = asked is not None and (ending_of(path) in asked.suffixes or path.is_dir())
     by_ending = _format_of_ending(path) if asked is None else asked if is_other else None
     document = None if by_ending is not None else read_document(path, line=line)
-    document, left = (document, ()) if asked is not None else _unwrapped(document)
-    chosen = by_ending or asked or _format_of(document, path)
-    notes: tuple[str, ...] = () if asked is not None else (TAKEN.format(chosen.words), *left)
-    notes += ("gzip: unpacked and read",) if path.suffix == ".gz" else ()
+    is_whole = line is not None or by_ending is not None or asked is not None
     file = path if line is None else path.with_name(f"{path.name}:{line.number}")
-    for part in chosen.parts(document):
-        scene = chosen.read(SceneFile(file, name, part, declared, strict))
-        yield replace(scene, notes=(*notes, *scene.notes))
+    problems, of_file = list[Problem](), str(file)
+    for key, given in [(None, document)] if is_whole else _several(document):
+        inner, left = (given, ()) if asked is not None else _unwrapped(given)
+        chosen = by_ending or asked or _format_of(inner, path)
+        notes: tuple[str, ...] = () if asked is not None else (TAKEN.format(chosen.words), *left)
+        notes += ("gzip: unpacked and read",) if path.suffix == ".gz" else ()
+        for part in chosen.parts(inner):
+            try:
+                scene = chosen.read(SceneFile(file, name, part, declared, strict))
+            except DocumentError as error:
+                root, of_file = "" if key is None else json_path((key,)), error.file
+                problems += ((where.replace("$", root, 1) if root else where, why) for where, why in error.problems)
+            else:
+                named = scene.name if key is None else f"{scene.name}/{key if isinstance(key, str) else key + 1}"
+                yield replace(scene, name=named, notes=(*notes, *scene.notes))
+    if problems:
+        raise document_error(of_file, problems)
 
 
 def suffixes() -> tuple[str, ...]:
@@ -259,15 +275,17 @@ def told_form(error: InputError, command: str) -> InputError:
         return error
     try:
         document = read_document(Path(error.file))
-        found = next((name for name, each in OURS.items() if _is_of(each, document)), command)
+        inner, _ = _unwrapped(_several(document)[0][1])
+        found = next((name for name, each in OURS.items() if _is_of(each, inner)), command)
     except InputError:
         return error
     is_both = command == "virtualhome" and isinstance(document, dict) and document.get("edges") == []
-    if found == command or is_both:
+    is_inside = inner is not document
+    if (found == command and not is_inside) or is_both:
         return error
-    which = found if found in COMMANDS else ""
-    words = " ".join(("scenecypher import", which, error.file)).replace("  ", " ")
-    cause = f"this looks like {OURS[found].words}, no {command}; if so, give it to `{words}`"
+    which = f" {found}" if found in COMMANDS and not is_inside else ""
+    how = "several, or under another key" if is_inside else f"no {command}"
+    cause = f"this looks like {OURS[found].words}, {how}; if so, give it to `scenecypher import{which} {error.file}`"
     return DocumentError(error.file, "$", cause, more=error.problems)
 
 
@@ -312,7 +330,8 @@ def _described(document: object) -> str:
         case []:
             return "an empty list"
         case [first, *_]:
-            return f"a list of {len(document):,}, the first {shown(first)}," if isinstance(document, list) else "it"
+            what = _described(first) if isinstance(first, dict) else f"{shown(first)},"
+            return f"a list of {len(document):,}, the first {what}" if isinstance(document, list) else "it"
     return f"the content, {shown(document)},"
 
 
@@ -320,16 +339,31 @@ def _unwrapped(document: Any, depth: int = 3) -> tuple[Any, tuple[str, ...]]:
     """Return a document of a known format that stands in another, with a note; any other document as it is."""
     if isinstance(document, list) and len(document) == 2 and isinstance(document[0], bool):
         return _unwrapped(document[1], depth)  # as VirtualHome's simulator answers
-    if not isinstance(document, dict) or any(_is_of(each, document) for each in _readable()):
+    if not isinstance(document, dict) or _is_any(document):
         return document, ()
     inside = [key for key, it in document.items() if isinstance(it, dict) or (key.lower() in AROUND)]
     for key in inside if depth else ():
         inner, notes = _unwrapped(document[key], depth - 1)
-        if any(_is_of(each, inner) for each in _readable()):
+        if _is_any(inner):
             left = [shown(it) for it in document if it != key]
             words = f"read from {key}" + (f"; {', '.join(left[:5])} beside it left out" if left else "")
             return inner, (words, *notes)
     return document, ()
+
+
+def _several(document: Any) -> list[tuple[str | int | None, Any]]:
+    """Return the documents of a list or map of nothing else, each with its place; any other document alone."""
+    places = (
+        enumerate(document) if isinstance(document, list) else document.items() if isinstance(document, dict) else ()
+    )
+    parts: list[tuple[str | int | None, Any]] = [*places]
+    is_one = len(parts) < (1 if isinstance(document, list) else 2) or _is_any(document)
+    are_all = not is_one and all(isinstance(it, dict) and _is_any(_unwrapped(it)[0]) for _, it in parts)
+    return parts if are_all else [(None, document)]
+
+
+def _is_any(document: object) -> bool:
+    return any(_is_of(each, document) for each in _readable())
 
 
 def _is_of(each: FileFormat, document: object) -> bool:

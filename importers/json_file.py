@@ -201,19 +201,11 @@ def read_document(path: Path, *, line: JsonLine | None = None) -> Any:
     from yaml import MarkedYAMLError, SafeLoader, YAMLError, load, parse
     from yaml.events import AliasEvent
 
-    class PlainLoader(SafeLoader):
-        """Reads on, off, yes, no and dates as text."""
-
-    words = (":timestamp", ":bool")
-    PlainLoader.yaml_implicit_resolvers = {
-        first: [it for it in found if first in "tTfF" or not it[0].endswith(words)]
-        for first, found in SafeLoader.yaml_implicit_resolvers.items()
-    }
     text = read_text(path, max_bytes=FILE_BYTES)
     try:
         if any(isinstance(event, AliasEvent) for event in parse(text, Loader=SafeLoader)):
             raise DocumentError(str(path), "$", "it has aliases (*name), which are not read; write each value out")
-        value = load(text, Loader=PlainLoader)  # noqa: S506 - it is a SafeLoader
+        value = load(text, Loader=_plain_loader())  # noqa: S506 - it is a SafeLoader
     except MarkedYAMLError as error:
         number = error.problem_mark.line + 1 if error.problem_mark else 1
         raise DocumentError(str(path), f"line {number}", f"no valid YAML ({error.problem}); mend the file") from error
@@ -222,6 +214,28 @@ def read_document(path: Path, *, line: JsonLine | None = None) -> Any:
     if _too_deep(value):
         raise DocumentError(str(path), "$", TOO_DEEP)
     return _with_text_keys(value)
+
+
+def _plain_loader() -> type[Any]:
+    from yaml import MarkedYAMLError, SafeLoader
+
+    class PlainLoader(SafeLoader):
+        """Reads on, off, yes, no and dates as text, and refuses a key that is given twice."""
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 - PyYAML's own
+            keys = [key for key, _ in node.value if isinstance(key.value, str)]
+            counts = Counter(key.value for key in keys)
+            for key in (it for it in keys if counts[it.value] > 1):
+                problem = f"the key {shown(key.value)} is given twice; keep one"
+                raise MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+            return super().construct_mapping(node, deep)
+
+    words = (":timestamp", ":bool")
+    PlainLoader.yaml_implicit_resolvers = {
+        first: [it for it in found if first in "tTfF" or not it[0].endswith(words)]
+        for first, found in SafeLoader.yaml_implicit_resolvers.items()
+    }
+    return PlainLoader
 
 
 def _with_text_keys(value: Any) -> Any:

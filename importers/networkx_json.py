@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from scenecypher.db.graph.problems import Problem, RelationDraft, json_path, pro
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties
 from scenecypher.db.graph.value import checked, class_of_name, label, labels, property_name, shown
 from scenecypher.db.schema import KINDS as OUR_KINDS
-from scenecypher.db.schema import RELATION_NAME, RELATION_TYPES, Declared
+from scenecypher.db.schema import RELATION_TYPES, Declared
 from scenecypher.db.vocabulary import DEFAULT, current_name, is_known, vocabulary_names
 from scenecypher.errors import did_you_mean
 from scenecypher.importers.assembly import (
@@ -34,11 +34,13 @@ from scenecypher.importers.assembly import (
 )
 from scenecypher.importers.json_file import without_gaps
 from scenecypher.importers.open_vocabulary import (
+    DIRECTED,
     EDGE_ATTRIBUTES,
     ENDS,
     KINDS,
     NODE_ATTRIBUTES,
     RELATIONS,
+    REVERSED,
     WORDS,
     NodeLink,
     first_of,
@@ -94,7 +96,7 @@ def _from_document(document: object, *, file: str, name: str, declare: Declared 
     if not is_known(vocabulary := form.graph.vocabulary):
         problems.append(("$.graph.vocabulary", f"{shown(vocabulary)} is none of {', '.join(vocabulary_names())}"))
     declared = _declared(form, declare or Declared())
-    edges = _EdgeReader(form, strict=strict)
+    edges = _EdgeReader(form, declared, strict=strict)
     links = [*edges.links(word_for_edges(document), problems)]
     notes += edges.notes()
     graph = assemble(
@@ -240,49 +242,70 @@ OWN: Final[Mapping[str, Callable[[Any, str], Any]]] = {
 class _EdgeReader:
     """Reads edges; unless `strict`, reads types off kinds, and leaves out and counts what a relation can't hold."""
 
-    def __init__(self, form: NodeLink, *, strict: bool) -> None:
+    def __init__(self, form: NodeLink, declared: Declared, *, strict: bool) -> None:
         ids = (it.get("id") for it in form.nodes if isinstance(it, dict) and not strict and is_place(it))
         self._form, self._strict = form, strict
-        self._places = {it for it in ids if isinstance(it, str | int)}
-        self._typed, self._left = 0, Counter[str]()
+        self._own = {*RELATION_TYPES, *declared.relation_types}
+        self._places = {str(it) for it in ids if isinstance(it, str | int)}
+        self._typed, self._left, self._turned = 0, Counter[str](), Counter[str]()
+        self._inverse = set[tuple[str, str, str]]()
 
     def links(self, word: str, problems: list[Problem]) -> Iterator[RelationDraft]:
-        """Yield the relations of all edges; add the problems of those that can't be read."""
+        """Yield the relations of all edges, once what both ends tell; add the problems of those that can't be read."""
         read = ((json_path((word, index)), partial(self._relation, it)) for index, it in enumerate(self._form.edges))
+        seen = set[tuple[str, str, str]]()
         for place, found in made(read, problems):
-            yield from (RelationDraft(place, *it) for it in found)
+            is_told = self._form.directed is False or not self._inverse.isdisjoint(found)
+            yield from (RelationDraft(place, *it) for it in found if not is_told or it not in seen)
+            seen.update(found)
 
     def notes(self) -> Iterator[str]:
         """Yield what was read off kinds or left out."""
         if self._typed:
             yield f"{self._typed:,} edges without a relation type read by kinds: what is joined to a room is in it"
+        if self._turned:
+            told = ", ".join(f"{word} ({count:,})" for word, count in sorted(self._turned.items()))
+            yield f"edges read from their target to their source: {told}"
         if self._left:
             told = ", ".join(f"{key} ({count:,})" for key, count in sorted(self._left.items()))
             yield f"of edges left out, since a relation holds no attributes: {told}; --strict refuses such a file"
 
-    def _relation(self, edge: Any) -> Iterable[tuple[str, str, str]]:
+    def _relation(self, edge: Any) -> Sequence[tuple[str, str, str]]:
         """Return source, type and target of an edge, both ways without a direction. Raises InvalidValue with causes."""
         if isinstance(edge, list) and len(edge) in {2, 3}:
             edge = dict(zip(TRIPLE if len(edge) == 3 else TRIPLE[::2], edge, strict=True))
         if not isinstance(edge, dict):
             raise InvalidValue(f"should be a map, not {shown(edge)}")
         ends = {end: first_of(edge, names) or end for end, names in ENDS.items()}
-        chosen = first_of(edge, (*EDGE_ATTRIBUTES, "key"))
+        chosen = first_of(edge, EDGE_ATTRIBUTES) or ("key" if isinstance(edge.get("key"), str) else None)
         given = {end: edge.get(key) for end, key in ends.items()}
         word, given = (edge[chosen], given) if chosen else self._by_kinds(**given)
         problems: list[Problem] = []
         if not isinstance(word, str):
             problems.append(("", f"has no relation type; add it as {EDGE_ATTRIBUTES[0]!r}"))
-        others = sorted(edge.keys() - {chosen, *ends.values(), "key"})
+        others = sorted(edge.keys() - {chosen, *ends.values(), "key", DIRECTED})
         if others and (self._strict or problems or None in given.values()):
-            cause = f"a relation holds no attribute such as {', '.join(map(shown, others))}; leave out --strict"
-            problems.append(("", cause))
+            cause = f"a relation holds no attribute such as {', '.join(map(shown, others))}"
+            problems.append(("", f"{cause}; leave out --strict" if self._strict else cause))
         found = dict(made(((end, partial(_id, it, end)) for end, it in given.items()), problems))
         refuse(problems)
         self._left.update(others)
-        source, type_, target = found["source"], _type(str(word)), found["target"]
-        if self._form.directed or source == target:
+        return self._both_ways(str(word), found["source"], found["target"], edge.get(DIRECTED, self._form.directed))
+
+    def _both_ways(self, word: str, source: str, target: str, directed: object) -> Sequence[tuple[str, str, str]]:
+        """Return the relation of a word of the file, in both directions where the edge has none."""
+        plain = _BETWEEN_WORDS.sub("_", word.strip().casefold())
+        own = next((it for it in (word, plain.upper()) if it in self._own), None)
+        type_ = own or RELATIONS.get(plain, plain.upper())
+        if own is None and plain in REVERSED:
+            type_, source, target = REVERSED[plain], target, source
+            self._turned[word] += 1
+            self._inverse.add((source, type_, target))
+        if directed is True or source == target:
             return ((source, type_, target),)
+        if type_ == "INSIDE" and len(self._places & {source, target}) == 1:
+            low, high = sorted((source, target), key=self._places.__contains__)
+            return ((low, type_, high),)
         if type_ in RELATION_TYPES and type_ not in SYMMETRIC:
             cause = (
                 f'an undirected graph can\'t say which end of {type_} is which; make it a DiGraph ("directed": true)'
@@ -293,18 +316,12 @@ class _EdgeReader:
     def _by_kinds(self, source: Any, target: Any) -> tuple[str | None, dict[str, Any]]:
         """Return the relation type of an edge to a place, and its ends from the lower to the higher."""
         ends = (source, target)
-        if not all(isinstance(it, str | int) for it in ends) or self._places.isdisjoint(ends):
+        places = [str(it) in self._places for it in ends]
+        if not all(isinstance(it, str | int) for it in ends) or not any(places):
             return None, {"source": source, "target": target}
         self._typed += 1
-        low, high = sorted(ends, key=self._places.__contains__)
-        return "CONNECTS" if low in self._places else "INSIDE", {"source": low, "target": high}
-
-
-def _type(word: str) -> str:
-    if RELATION_NAME.fullmatch(word):
-        return word
-    plain = _BETWEEN_WORDS.sub("_", word.strip().casefold())
-    return RELATIONS.get(plain, plain.upper())
+        low, high = ends if places[1] else ends[::-1]
+        return "CONNECTS" if all(places) else "INSIDE", {"source": low, "target": high}
 
 
 def _node_document(node: Node) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, Literal
+from warnings import catch_warnings
 
 from pydantic import AliasChoices, Field
 
@@ -28,18 +29,25 @@ NODE_ATTRIBUTES: Final = {ours: listed(names) for ours, names in WORDS["node_att
 ENDS: Final = {end: listed(names) for end, names in WORDS["ends"].items()}
 EDGE_ATTRIBUTES: Final = listed(WORDS["edge_attributes"])
 KINDS: Final = by_word(WORDS["kinds"])
-RELATIONS: Final = by_word(WORDS["relations"])
+RELATIONS, REVERSED = by_word(WORDS["relations"]), by_word(WORDS["reversed"])
 PARENTS: Final = by_word(WORDS["parents"])
-SUFFIXES: Final = (".graphml", ".gexf")
+SUFFIXES: Final = (".graphml", ".gexf", ".gml")
 LISTS: Final = ("states", "affordances")
 """Attributes that GraphML and GEXF give as text, with commas."""
+DIRECTED: Final = "directed"
+"""The attribute of an edge that has a direction in a graph without."""
 LAYOUT: Final = frozenset({"viz", "start", "end"})
 """Attributes of a drawing, which is no fact of a scene."""
 NODES, EDGES, IDS, NAMES, MAPS = (listed(WORDS[key]) for key in ("nodes", "edges", "ids", "names", "maps"))
 BY_KIND, PLACES, ABOUT = (frozenset(listed(WORDS[key])) for key in ("by_kind", "places", "about"))
+NESTED: Final = frozenset(it for key in ("center", "size", "box") for it in NODE_ATTRIBUTES[key]).union(
+    listed(WORDS["embeddings"])
+)
+"""Attributes that may be lists of lists."""
 OF_OBJECTS: Final = frozenset({"object_tag", "bbox_extent", *NODE_ATTRIBUTES["center"]})
 FIELDS: Final = listed(WORDS["fields"])
 _CALL: Final = re.compile(r"(\w+)\s*\(([^,()]+),([^,()]+)\)")
+_WORD_END: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\s.-]+")
 _ARROW: Final = re.compile(r"\s*(?:-+(?:\[:?(\w+)\])?-*>|→|\s)\s*")
 
 
@@ -65,23 +73,31 @@ class NodeLink(Form):
 
 
 def node_link(path: Path) -> dict[str, Any]:
-    """Return a GraphML or GEXF file as a node-link document. Raises DocumentError, InputError without NetworkX."""
+    """Return a GraphML, GEXF or GML file as a node-link document. Raises DocumentError, InputError without NetworkX."""
     try:
-        from networkx import node_link_data, parse_graphml, read_gexf
+        from networkx import node_link_data, read_gexf, read_gml, read_graphml
     except ImportError as error:
-        msg = f"{path}: GraphML and GEXF are read with NetworkX; install it: pip install networkx"
+        msg = f"{path}: GraphML, GEXF and GML are read with NetworkX; install it: pip install networkx"
         raise InputError(msg) from error
     data = read_bytes(path, max_bytes=FILE_BYTES)
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
         raise DocumentError(str(path), "$", "it declares entities of XML, which no graph needs; save it without them")
     try:
-        graph = read_gexf(BytesIO(data)) if ending_of(path) == ".gexf" else parse_graphml(data)
+        with catch_warnings(action="ignore"):
+            graph = {".gexf": read_gexf, ".gml": read_gml}.get(ending_of(path), read_graphml)(BytesIO(data))
     except Exception as error:  # NetworkX raises errors of many sorts
         raise DocumentError(str(path), "$", f"can't be read by NetworkX ({error}); save it again") from error
     document: dict[str, Any] = node_link_data(graph, edges="edges")
     for key in ("nodes", "edges"):
         document[key] = [{k: _split(k, v) for k, v in it.items() if k not in LAYOUT} for it in document[key]]
     return {key: document[key] for key in ("directed", "multigraph", "nodes", "edges")}
+
+
+def _cytoscape_data(item: Any) -> Any:
+    """Return the attributes of a node or edge of Cytoscape, of a node without the `value` that repeats its id."""
+    data = item.get("data", item) if isinstance(item, dict) else item
+    is_twice = isinstance(data, dict) and "value" in data and str(data["value"]) == data.get("id")
+    return {key: it for key, it in data.items() if key != "value"} if is_twice else data
 
 
 def _split(key: str, value: Any) -> Any:
@@ -105,8 +121,9 @@ def node_link_form(document: Any) -> Any:  # noqa: PLR0911 - a form each
         case {"triples": [*triples]} | {"triplets": [*triples]} if keys_of(document) is None:
             return _of_edges(triples)
         case {"elements": {"nodes": [*nodes], "edges": [*edges]}}:
-            parts = ([it.get("data", it) if isinstance(it, dict) else it for it in given] for given in (nodes, edges))
-            return {"directed": True, **dict(zip(("nodes", "edges"), parts, strict=True))}
+            parts = ([_cytoscape_data(it) for it in given] for given in (nodes, edges))
+            directed = document.get("directed", True)
+            return {"directed": directed, **dict(zip(("nodes", "edges"), parts, strict=True))}
         case {"nodes": [*nodes], "adjacency": [*ends]} if len(nodes) == len(ends) and _are_maps(nodes, *ends):
             pairs = [(node.get("id"), it) for node, others in zip(nodes, ends, strict=True) for it in others]
             facts = [{key: value for key, value in it.items() if key != "id"} for _, it in pairs]
@@ -176,6 +193,29 @@ def _of_edges(edges: Sequence[Any]) -> dict[str, Any]:
     return {"directed": True, "nodes": nodes, "edges": [*edges]}
 
 
+def without_nested(node: Mapping[str, Any], left: Counter[str], keep: Collection[str] = frozenset()) -> dict[str, Any]:
+    """Return a node without lists of lists or maps, such as polygons, but for those to `keep`; `left` counts them."""
+    nested = [key for key, it in node.items() if key not in keep and isinstance(it, list) and _is_nested(it)]
+    left.update(nested)
+    return {key: it for key, it in node.items() if key not in nested}
+
+
+def nested_left(left: Counter[str]) -> Iterator[str]:
+    """Yield the note of lists that were left out, if any."""
+    if left:
+        told = ", ".join(f"{key} ({count:,})" for key, count in sorted(left.items()))
+        yield f"left out, since a property holds no lists of lists or maps: {told}"
+
+
+def _is_nested(given: Sequence[Any]) -> bool:
+    return any(isinstance(it, list) or (isinstance(it, dict) and "point" not in it) for it in given)
+
+
+def snake_case(key: str) -> str:
+    """Return a key such as `modelId` or `last seen` as a name of a property, in lower_snake_case."""
+    return _WORD_END.sub("_", key.strip()).lower() if key.isascii() else key
+
+
 def texts(value: Any) -> list[str]:
     """Return the texts of a value: itself, those of a list, or of a map the keys of what is true and the texts."""
     if isinstance(value, dict):
@@ -190,9 +230,13 @@ def _plain_nodes(nodes: Sequence[Any], notes: list[str]) -> tuple[list[Any], lis
     A note tells what was taken for a class.
     """
     known = {it.get("id"): it for it in nodes if isinstance(it, dict) and isinstance(it.get("id"), str | int)}
-    classes: Counter[str] = Counter()
+    classes, left = Counter[str](), Counter[str]()
     edges: list[Any] = []
-    plain = [_plain_node(it, known, edges, classes) if isinstance(it, dict) else it for it in nodes]
+    plain = [
+        _plain_node(without_nested(it, left, NESTED), known, edges, classes) if isinstance(it, dict) else it
+        for it in nodes
+    ]
+    notes.extend(nested_left(left))
     if classes:
         told = ", ".join(f"{word} ({count:,})" for word, count in classes.most_common(5))
         notes.append(f"types that are no kinds taken for classes: {told}")
@@ -202,6 +246,7 @@ def _plain_nodes(nodes: Sequence[Any], notes: list[str]) -> tuple[list[Any], lis
 def _plain_node(
     node: dict[str, Any], known: Mapping[Any, dict[str, Any]], edges: list[Any], classes: Counter[str]
 ) -> dict[str, Any]:
+    node = {plain if (plain := snake_case(key)) not in node else key: it for key, it in node.items()}
     maps = [node[key] for key in MAPS if isinstance(node.get(key), dict)]
     given = {key: it for key, it in node.items() if key not in MAPS or not isinstance(it, dict)}
     given = {key: it for inner in maps for key, it in inner.items()} | given
@@ -212,7 +257,7 @@ def _plain_node(
         parent = known.get(given[key]) if isinstance(given[key], str | int) else None
         if parent is not None and parent is not node and "id" in given:
             type_ = PARENTS[key] or ("INSIDE" if is_place(parent) else "ON")
-            edges.append({"source": given["id"], "relation": type_, "target": given.pop(key)})
+            edges.append({"source": given["id"], "relation": type_, "target": given.pop(key), DIRECTED: True})
     word = given.get("type")
     if isinstance(word, str) and given.keys().isdisjoint({"kind", "class"}) and not _is_near_kind(word):
         classes[word] += 1

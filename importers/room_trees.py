@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -13,8 +14,18 @@ from scenecypher.db.graph.problems import Problem, RelationDraft, document_error
 from scenecypher.db.graph.scene import InvalidValue
 from scenecypher.db.graph.value import class_of_name, shown
 from scenecypher.errors import DocumentError
-from scenecypher.importers.assembly import NodeDraft, as_value, node_draft, own_words, position
-from scenecypher.importers.open_vocabulary import ENDS, KINDS, PARENTS, first_of, texts
+from scenecypher.importers.assembly import NodeDraft, as_value, node_draft, numbers, own_words, position
+from scenecypher.importers.open_vocabulary import (
+    ENDS,
+    KINDS,
+    NAMES,
+    PARENTS,
+    first_of,
+    nested_left,
+    snake_case,
+    texts,
+    without_nested,
+)
 from scenecypher.importers.word_tables import by_word, listed, tables
 
 NAME_PREFIX: Final = "rooms/"
@@ -22,14 +33,16 @@ WORDS: Final[Mapping[str, Any]] = tables("words")["rooms"]
 NESTED, RELATIONS, AFFORDANCES, WITHIN = (
     by_word(WORDS[key]) for key in ("nested", "relations", "affordances", "within")
 )
-NEIGHBOURS, STATES, ROOTS = (listed(WORDS[key]) for key in ("neighbours", "states", "roots"))
+NEIGHBOURS, STATES, AFFORDS, ROOTS, LINKS, AGENT_AT, POSITIONS = (
+    listed(WORDS[key]) for key in ("neighbours", "states", "affords", "roots", "links", "agent_at", "positions")
+)
 OPENS: Final = frozenset(listed(WORDS["opens"]))
 THINGS: Final = frozenset(it for it, kind in NESTED.items() if kind in {"Asset", "Object"} and it not in RELATIONS)
 """Keys of the things in a room that do not say their relation to it."""
 LEVELS: Final = ("Place", "Waypoint", "Asset", "Object", "Agent")
 OPEN_KINDS: Final = LEVELS[:2]
-NOT_NAMES: Final = frozenset({*NESTED, *PARENTS, *NEIGHBOURS, *STATES, "affordances"})
-KNOWN: Final = NOT_NAMES | {"id", "name", "type", "kind", "position", "pos"}
+NOT_NAMES: Final = frozenset({*NESTED, *PARENTS, *NEIGHBOURS, *STATES, *AFFORDS})
+KNOWN: Final = NOT_NAMES | {"id", "name", "type", "kind", *POSITIONS}
 _ENDS: Final = re.compile(r"\s*(?:↔|→|<?-{1,2}>|--|\s-\s)\s*")
 
 
@@ -58,8 +71,9 @@ def _rooms_by_name(document: Any) -> Mapping[str, Any] | None:
     match document:
         case {"house": {} as rooms} if _is_by_name(rooms):
             return rooms if all(isinstance(it, dict) and _is_by_name(it) for it in rooms.values()) else None
-        case {} if all(map(_is_room, document.values())) and any(THINGS & it.keys() for it in document.values()):
-            return document if NESTED.keys().isdisjoint(document) and "nodes" not in document else None
+        case {} if all(it in ({}, None) or _is_room(it) for it in document.values()):
+            has_things = any(THINGS & it.keys() for it in document.values() if it)
+            return document if has_things and {*NESTED, "nodes"}.isdisjoint(document) else None
     return None
 
 
@@ -77,16 +91,23 @@ def from_document(document: Any, *, file: str, name: str) -> ImportedScene:
     root = "$" if nodes is given else "$.nodes"
     nested = {key: value for key, value in nodes.items() if key in NESTED}
     named = {key: [it] for key, it in nested.items() if isinstance(it, str) and NESTED[key] == "Agent"}
-    tree.read({**nested, **named}, root, at=at)
-    tree.link(given.get("links") or given.get("edges") or [])
+    here = ([{"name": "robot", "location": given[key]}] for key in AGENT_AT if isinstance(given.get(key), str))
+    tree.read({**dict(zip(("robots",), here, strict=False)), **nested, **named}, root, at=at)
+    for key in LINKS:
+        tree.link(given.get(key), key)
     if tree.problems:
         raise document_error(file, tree.problems)
-    return own_words(tree.parts(), file=file, name=name)
+    others = sorted(given.keys() - {*NESTED, *LINKS, *AGENT_AT, "house", "nodes"} if not at else ())
+    about = (f"{', '.join(others)} of the file left out",) if others else ()
+    return own_words(tree.parts(), file=file, name=name, notes=(*about, *nested_left(tree.left)))
 
 
 @dataclass(slots=True)
 class _Item:
-    """A node of the tree: its place, kind and facts, and its relations to others by id or name."""
+    """A node of the tree: its place, kind and facts, and its relations to others by id or name.
+
+    It is `placed` in what it is nested in, and says itself what it is `named` to be in or on.
+    """
 
     place: str
     id: str
@@ -94,6 +115,8 @@ class _Item:
     kind: str
     facts: dict[str, Any]
     placed: list[tuple[str | None, str]] = field(default_factory=list)
+    named: list[tuple[str | None, str]] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
     near: list[str] = field(default_factory=list)
 
     @property
@@ -104,6 +127,9 @@ class _Item:
 @dataclass(slots=True)
 class _Tree:
     items: dict[str, _Item] = field(default_factory=dict)
+    by_name: dict[str, _Item] = field(default_factory=dict)
+    repeated: Counter[str] = field(default_factory=Counter)
+    left: Counter[str] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
 
     def read(self, record: Mapping[str, Any], place: str, around: _Item | None = None, *, at: str = "") -> None:
@@ -111,22 +137,20 @@ class _Tree:
         for key, value in record.items():
             if key == "building" and _is_by_name(value):
                 self.read({"floors": value}, place, around)
-            elif key in NESTED and isinstance(value, list | dict):
+            elif key in NESTED and isinstance(value, list | dict) and not (key in POSITIONS and _is_position(value)):
                 for where, inner in _records(value, (key == "rooms" and at) or f"{place}.{key}", key):
                     self._add(inner, where, NESTED[key], RELATIONS.get(key), around)
 
     def _add(self, record: Any, place: str, kind: str, relation: str | None, around: _Item | None) -> None:
-        record = {"name": record} if isinstance(record, str) else record
-        if isinstance(record, dict):  # `room_id`, `room_name` and `label` are names too
-            others = [(word, f"{it}_{word}") for it in listed(WORDS["names"].get(kind, ())) for word in ("id", "name")]
-            found = [(word, record[key]) for word, key in (*others, ("name", "label")) if record.get(key) is not None]
-            record = {**dict(reversed(found)), **record}
-        given = record.get("id", record.get("name")) if isinstance(record, dict) else None
+        record = _with_names({"name": record} if isinstance(record, str) else record, kind)
+        given = next((record[it] for it in ("id", *NAMES) if it in record), None) if isinstance(record, dict) else None
         if not isinstance(given, str | int):
             self.problems.append((place, f"should be a name, or a map with an id or a name, not {shown(record)}"))
             return
-        is_free = "id" in record or str(given) not in self.items
-        id_ = str(given) if is_free else next(it for n in range(2, 10**6) if (it := f"{given}_{n}") not in self.items)
+        id_ = str(given)
+        while id_ in self.items and "id" not in record:
+            self.repeated[str(given)] += 1
+            id_ = f"{given}_{self.repeated[str(given)] + 1}"
         if id_ in self.items:
             self.problems.append((place, f"{shown(id_)} is the id of {self.items[id_].place} already; give it another"))
             return
@@ -136,24 +160,25 @@ class _Tree:
             record = {"class": word, **record}
         is_furniture = kind == "Object" and around is not None and around.kind == "Place" and _has_nested(record)
         try:
-            facts = _facts(record)
+            facts = _facts(record, self.left)
         except InvalidValue as error:
             self.problems.append((place, str(error)))
             return
         item = _Item(place, id_, str(record.get("name", given)), "Asset" if is_furniture else kind, facts)
         self.items[id_] = item
+        self.by_name.setdefault(item.name, item)
         if relation == "HOLDS" and around is not None:
-            around.placed.append((relation, id_))
+            around.held.append(id_)
         elif around is not None:
             item.placed.append((relation, around.id))
-        named = [(PARENTS[key] or None, record[key]) for key in PARENTS if isinstance(record.get(key), str)]
-        item.placed = item.placed or named[:1]
-        item.placed += [("HOLDS", it) for it in [record.get("holding")] if isinstance(it, str) and it != "nothing"]
+        named = [(PARENTS[key] or None, str(record[key])) for key in PARENTS if type(record.get(key)) in {str, int}]
+        item.named += [it for it in named if it[1] not in {id_, item.name}]
+        item.held += [it for it in [record.get("holding")] if isinstance(it, str) and it != "nothing"]
         item.near += [it for key in NEIGHBOURS for it in texts(record.get(key))]
         self.read(record, place, item)
 
-    def link(self, links: Any) -> None:
-        """Read SayPlan's links: places are connected, of two others the lower is in the higher."""
+    def link(self, links: Any, key: str) -> None:
+        """Read the links under a key: places are connected, of two others the lower is in the higher."""
         for index, link in enumerate(links if isinstance(links, list) else []):
             ends = _ends(link)
             found = [it for end in ends for it in [self._named(end)] if it is not None]
@@ -161,12 +186,12 @@ class _Tree:
                 missing = next((end for end in ends if len(ends) == 2 and self._named(end) is None), None)
                 cause = f"should join two nodes, as 'kitchen↔fridge' does, not {shown(link)}"
                 cause += "" if missing is None else f"; there is no node {shown(missing)}"
-                self.problems.append((f"$.links[{index}]", cause))
+                self.problems.append((f"$.{key}[{index}]", cause))
                 continue
             high, low = sorted(found, key=lambda it: LEVELS.index(it.kind))
             if low.kind in OPEN_KINDS and low.kind == high.kind:
                 low.near.append(high.id)
-            elif not low.placed:
+            elif not low.placed and not low.named:
                 low.placed.append((None, high.id))
 
     def parts(self) -> Iterator[NodeDraft | RelationDraft]:
@@ -174,22 +199,48 @@ class _Tree:
             facts = dict(item.facts)
             class_ = facts.pop("class", None) or class_of_name(item.name)
             yield node_draft(item.place, item.id, item.kind, class_, name=item.name, **facts)
-            for relation, word in item.placed:
+            yield from (RelationDraft(item.place, item.id, "HOLDS", self._id_of(it)) for it in item.held)
+            for relation, word in self._placed(item):
                 other = self._named(word)
-                target = word if other is None else other.id
+                target = self._id_of(word)
                 if other is not None and other.kind == "Agent" and relation is None:
                     yield RelationDraft(item.place, target, "HOLDS", item.id)
                     continue
                 type_ = relation or ("INSIDE" if other is None or other.opens else "ON")
                 yield RelationDraft(item.place, item.id, type_, target)
             for word in item.near:
-                other = self._named(word)
-                ends = (item.id, word if other is None else other.id)
+                ends = (item.id, self._id_of(word))
                 yield from (RelationDraft(item.place, one, "CONNECTS", it) for one, it in (ends, ends[::-1]))
+
+    def _placed(self, item: _Item) -> list[tuple[str | None, str]]:
+        """Return what an item is in or on: a thing that it names, else what it is nested in, else a room it names."""
+        others = [(it, self._named(it[1])) for it in item.named]
+        things = [
+            it for it, other in others if other is not None and other.kind not in OPEN_KINDS and other is not item
+        ]
+        return things[:1] or item.placed or item.named[:1]
+
+    def _id_of(self, word: str) -> str:
+        other = self._named(word)
+        return word if other is None else other.id
 
     def _named(self, word: str) -> _Item | None:
         """Return the node of an id, or of the first with a name."""
-        return self.items.get(word) or next((it for it in self.items.values() if it.name == word), None)
+        return self.items.get(word) or self.by_name.get(word)
+
+
+def _with_names(record: Any, kind: str) -> Any:
+    """Return a record with its id, name and type under these keys, and as its parent what is no position but a name."""
+    if not isinstance(record, dict):
+        return record
+    # `room_id`, `room_name`, `room_type` and `label` are such names too
+    others = [(word, f"{it}_{word}") for it in listed(WORDS["names"].get(kind, ())) for word in ("id", "name", "type")]
+    found = [(word, record[key]) for word, key in (*others, ("name", "label")) if record.get(key) is not None]
+    record = {**dict(reversed(found)), **record}
+    at = first_of(record, POSITIONS)
+    if at is None or not isinstance(numbers(record[at]), str):
+        return record
+    return {"parent": record[at], **{key: it for key, it in record.items() if key != at}}
 
 
 def _records(value: list[Any] | dict[str, Any], place: str, key: str) -> Iterator[tuple[str, Any]]:
@@ -202,6 +253,7 @@ def _records(value: list[Any] | dict[str, Any], place: str, key: str) -> Iterato
         for name, inner in value.items():
             is_by_name = isinstance(inner, list) or _is_by_name(inner)
             parts = {WITHIN.get(key, "contents"): inner} if is_by_name else inner or {}
+            parts = {"parent": parts} if isinstance(parts, str) else parts
             yield f"{place}.{name}", {"name": name, **parts} if isinstance(parts, dict) else parts
 
 
@@ -226,17 +278,23 @@ def _has_nested(record: Mapping[str, Any]) -> bool:
     return any(key in NESTED and isinstance(value, list | dict) for key, value in record.items())
 
 
-def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return states and affordances, the position, and every other plain value as a property."""
+def _facts(record: Mapping[str, Any], left: Counter[str]) -> dict[str, Any]:
+    """Return states and affordances, the position, and every other plain value as a property; `left` counts others."""
     states = [it for key in STATES for it in texts(record.get(key))]
-    affordances = [AFFORDANCES.get(it, it) for it in texts(record.get("affordances"))]
-    others = {key: as_value(value) for key, value in record.items() if key not in KNOWN}
-    maps = [it for it in others.values() if isinstance(it, dict) and "point" not in it]
-    facts = {key: value_from(it, key) if isinstance(it, dict) else it for key, it in others.items() if it not in maps}
-    facts = {key: it for inner in maps for key, it in inner.items() if key not in KNOWN} | facts
-    given = record.get("position", record.get("pos"))
-    center = {} if given is None else position(given, "position")
+    affordances = [AFFORDANCES.get(it, it) for key in AFFORDS for it in texts(record.get(key))]
+    given = {key: as_value(it) for key, it in record.items() if key not in KNOWN}
+    maps = [key for key, it in given.items() if isinstance(it, dict) and "point" not in it]
+    inner = {key: it for name in maps for key, it in given[name].items() if key not in KNOWN}
+    plain = without_nested(inner | {key: it for key, it in given.items() if key not in maps}, left)
+    facts = {snake_case(key): value_from(it, key) if isinstance(it, dict) else it for key, it in plain.items()}
+    at = first_of(record, POSITIONS)
+    center = {} if at is None else position(record[at][:3] if _is_position(record[at]) else record[at], at)
     return {"states": states, "affordances": affordances, **facts, **center}
+
+
+def _is_position(value: Any) -> bool:
+    """Check if a value is a list of numbers: a position, or one with an angle after it."""
+    return isinstance(value, list) and bool(value) and all(isinstance(it, int | float) for it in value)
 
 
 def _ends(link: Any) -> list[str]:

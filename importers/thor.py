@@ -45,6 +45,7 @@ class _Object(Read):
     parents: Annotated[list[str] | None, BeforeValidator(lambda it: [it] if isinstance(it, str) else it)] = Field(
         None, validation_alias=AliasChoices("parentReceptacles", "parentReceptacle")
     )
+    bears: list[str] | None = Field(None, alias="receptacleObjectIds")
 
     def has(self, flag: str) -> bool:
         return (self.model_extra or {}).get(flag) is True
@@ -111,6 +112,7 @@ def _frame(form: _Metadata) -> Iterator[NodeDraft | RelationDraft]:
 
 def _things(form: _Metadata) -> Iterator[NodeDraft | RelationDraft]:
     by_id, held = {it.id: it for it in form.objects}, {it.get("objectId") for it in form.held}
+    told = {inner: [it.id] for it in form.objects for inner in it.bears or ()}
     for index, it in enumerate(form.objects):
         place, kind = f"$.objects[{index}]", "Object" if it.has("pickupable") or it.has("moveable") else "Asset"
         words = [ours for theirs, ours in WORDS["affordances"].items() if it.has(theirs)]
@@ -119,8 +121,8 @@ def _things(form: _Metadata) -> Iterator[NodeDraft | RelationDraft]:
         yield node_draft(place, it.id, kind, it.type, states=[*_states(it)], affordances=words, **facts)
         if form.agent is not None and (it.has("isPickedUp") or it.id in held):
             yield RelationDraft(place, AGENT, "HOLDS", it.id)
-        elif it.parents:
-            for parent in it.parents:
+        elif parents := it.parents or told.get(it.id):
+            for parent in parents:
                 contains = parent in by_id and by_id[parent].contains
                 yield RelationDraft(f"{place}.parentReceptacles", it.id, "INSIDE" if contains else "ON", parent)
         elif form.scene is not None:
@@ -177,6 +179,7 @@ class _House(Read):
     rooms: list[_Room]
     objects: list[_Item]
     doors: list[_Door] = Field([])
+    open: list[list[str]] = Field([], alias="open_room_pairs")
     agent: _Pose | None = Field(None, validation_alias=AliasPath("metadata", "agent"))
 
 
@@ -209,6 +212,8 @@ def _house_parts(form: _House) -> Iterator[NodeDraft | RelationDraft]:
     for index, door in enumerate(form.doors):
         yield node_draft(f"$.doors[{index}]", door.id, "Door", "door", states=_opened(door.openness))
         yield from (RelationDraft(f"$.doors[{index}]", door.id, "BETWEEN", it) for it in {door.rooms, door.other})
+    pairs = (it for pair in form.open if len(pair) == 2 for it in (pair, pair[::-1]))
+    yield from (RelationDraft("$.open_room_pairs", one, "CONNECTS", other) for one, other in pairs)
     for place, item, parent in _items(form.objects, None, "$.objects"):
         kind = "Asset" if item.kinematic or parent is None else "Object"
         facts: dict[str, Any] = {"center": item.position and item.position.turned(), "prefab": item.asset}

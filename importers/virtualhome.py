@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -158,7 +158,12 @@ def read_graph(
 
 def from_document(document: object, *, file: str, name: str) -> ImportedScene:
     """Return the scene of an environment graph, or of a pair's initial one. Raises DocumentError with all problems."""
-    return _scene(document, file, "initial", name=name, source=file)
+    scene = _scene(document, file, "initial", name=name, source=file)
+    states = document.get("graph_state_list", ()) if isinstance(document, dict) else ()
+    if len(states) < 2 and not (isinstance(document, dict) and "final_graph" in document):
+        return scene
+    note = f"the initial graph is read; `scenecypher import virtualhome {file} --final` brings the last too"
+    return replace(scene, notes=(*scene.notes, note))
 
 
 def packaged_pairs(only: str | None = None) -> Iterator[PackagedPair]:

@@ -114,10 +114,9 @@ class DomainReader:
             self.source.fail(1, f"the domain has no action; add one as {form}")
 
     def _check_requirements(self) -> None:
-        for word in self.source.items(":requirements"):
-            if _text(word) not in KNOWN_REQUIREMENTS:
-                supported = " ".join(sorted(KNOWN_REQUIREMENTS))
-                self.source.fail(word.line, f"{_text(word)} is not supported; supported are {supported}")
+        others = [it for it in map(_text, self.source.items(":requirements")) if it not in KNOWN_REQUIREMENTS]
+        if others:
+            self.notes.append(f"requirements that no part of the domain needs are ignored: {', '.join(others)}")
         for item in self.source.items(":functions"):
             if isinstance(item, Word) and item.text not in {"-", "number"}:
                 cause = f"functions to {item.text} are not supported; write a predicate with one argument more"

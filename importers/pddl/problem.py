@@ -9,11 +9,12 @@ from typing import Final
 
 import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.importers.pddl.domain import DomainReader, facts_of
+from scenecypher.importers.pddl.domain import REFUSED_SECTIONS, DomainReader, facts_of
 from scenecypher.importers.pddl.domain_data import ACTING, DERIVED, Domain
 from scenecypher.importers.pddl.expressions import KIND_WORDS, ExpressionReader
 from scenecypher.importers.pddl.syntax import OBJECT, Form, PddlFile, Word, typed_names
 
+KNOWN_SECTIONS: Final = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric", ":length")
 ROBOT: Final = "robot"
 """The node that acts where a problem names none."""
 
@@ -46,6 +47,10 @@ class _ProblemReader:
         self._types: dict[str, str] = dict(self._domain.constants)
 
     def read(self) -> PddlScene:
+        for section in self._problem.sections:
+            what = REFUSED_SECTIONS.get(section.head, section.head)
+            if section.head not in KNOWN_SECTIONS:
+                self._problem.fail(section.line, f"{what} are not supported in a problem; leave this part out")
         self._read_objects()
         agents = [name for name, type_ in self._types.items() if type_ in self._domain.agent_types]
         nodes = {name: self._node(name, type_) for name, type_ in self._types.items()}
@@ -100,8 +105,8 @@ class _ProblemReader:
             self._problem.fail(
                 fact.line, f"({fact.head}) is of the agent, but there are several ({names}); give it a parameter"
             )
-        given: tuple[c.Term, ...] = tuple(item.text for item in fact.rest if isinstance(item, Word))
-        x, *others = (agents[0] if node == ACTING else str(node) for node in form.ends(given))
+        given = tuple(c.Id(item.text) for item in fact.rest if isinstance(item, Word))
+        x, *others = (node.id if isinstance(node, c.Id) else agents[0] for node in form.ends(given))
         if form.how == "relation":
             relations.add(Relation(x, form.word, others[0]))
         elif form.how == "state":

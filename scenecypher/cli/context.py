@@ -273,7 +273,7 @@ def progress_bar(what: str) -> Iterator[Callable[..., None]]:
     with LINE.hidden(), bar:
         task = bar.add_task(what, total=None)
 
-        def show(done: int, total: int, words: str = "") -> None:
+        def show(done: int, total: int | None, words: str = "") -> None:
             bar.update(task, completed=done, total=total, description=words or what)
 
         yield show

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from scenecypher.cli.context import open_store, say, show
+from scenecypher.cli.context import open_store, progress_bar, say, show
 from scenecypher.cli.importing import (
     JSON_LINES,
     Source,
@@ -308,14 +308,17 @@ def _of_any(paths: Sequence[str], declared: Declared, *, strict: bool) -> Iterat
     found: list[tuple[Path, ImportedScene]] = []
     maps = [Path(given) for given in paths if is_scene_folder(Path(given))]
     rest = [given for given in paths if Path(given) not in maps]
-    for path in (*maps, *(it for it, _ in files_at(rest, suffixes() if has_folder else (".json",)))):
-        try:
-            if path.name.removesuffix(".gz").endswith(JSON_LINES):
-                yield from _of_lines(path, declared, strict=strict)
-            else:
-                found += ((path, scene) for scene in read_scenes(path, declared=declared, strict=strict))
-        except InputError as error:
-            yield Source.failed(path, error)
+    files = [*maps, *(it for it, _ in files_at(rest, suffixes() if has_folder else (".json",)))]
+    with progress_bar("reading") as progress:
+        for done, path in enumerate(files):
+            progress(done, len(files) if len(files) > 1 else None)
+            try:
+                if path.name.removesuffix(".gz").endswith(JSON_LINES):
+                    yield from _of_lines(path, declared, strict=strict)
+                else:
+                    found += ((path, scene) for scene in read_scenes(path, declared=declared, strict=strict))
+            except InputError as error:
+                yield Source.failed(path, error)
     for path, scene in joined(found):
         yield Source.read_already(path, scene)
 

@@ -10,8 +10,9 @@ from typing import Any, Final
 import pytest
 
 from scenecypher.db.graph.scene import Point
+from scenecypher.db.schema import Declared
 from scenecypher.errors import DocumentError
-from scenecypher.importers.detect import read_any
+from scenecypher.importers.detect import read_any, read_scenes
 from tests.importers.test_other_forms import METADATA, RELATIONSHIPS, relations, written
 
 HALL: Final = {"id": "hall", "type": "room"}
@@ -47,6 +48,18 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
     ),
     "Cytoscape": (
         {"elements": {"nodes": [{"data": HALL}, {"data": {"id": "mug"}}], "edges": [{"data": EDGE}]}},
+        IN,
+    ),
+    "Cytoscape, as networkx.cytoscape_data writes it": (
+        {"data": [], "directed": False, "multigraph": False,
+         "elements": {"nodes": [{"data": {**HALL, "value": "hall", "name": "hall"}},
+                                {"data": {"id": "7", "value": 7, "name": "7"}}],
+                      "edges": [{"data": {"source": "hall", "target": 7}}]}},
+        {("7", "INSIDE", "hall")},
+    ),
+    "JSON Graph Format": (
+        {"graph": {"directed": True, "label": "flat", "edges": [EDGE],
+                   "nodes": {"hall": {"metadata": {"type": "room"}}, "mug": {"label": "mug"}}}},
         IN,
     ),
     "adjacency": (
@@ -100,6 +113,16 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
             {"objectId": "Egg|1", "objectType": "Egg", "parentReceptacle": "Pan|1"},
         ],
         {("Egg|1", "INSIDE", "Pan|1")},
+    ),
+    "things that only their receptacle tells of": (
+        [{"objectId": "Fridge|1", "objectType": "Fridge", "openable": True, "receptacleObjectIds": ["Egg|1"]},
+         {"objectId": "Egg|1", "objectType": "Egg", "parentReceptacles": None}],
+        {("Egg|1", "INSIDE", "Fridge|1")},
+    ),
+    "rooms of Holodeck without a wall between them": (
+        {"rooms": [{"id": "hall", "roomType": "hall"}, {"id": "attic", "roomType": "attic"}], "objects": [],
+         "open_room_pairs": [["hall", "attic"], ["hall"]]},
+        {("hall", "CONNECTS", "attic"), ("attic", "CONNECTS", "hall")},
     ),
     "the inventory of older AI2-THOR": (
         {**METADATA, "objects": METADATA["objects"][:1], "inventoryObjects": [{"objectId": "Fridge|1"}]},
@@ -157,6 +180,76 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
         {"directed": True, "graph": [["name", "x"]], "nodes": [HALL, {"id": "mug"}], "links": [EDGE]},
         IN,
     ),
+    "relations from the container, and from both ends": (
+        {"nodes": [HALL, "desk", {"id": "mug"}],
+         "edges": [["hall", "CONTAINS", "desk"], ["desk", "supports", "mug"], ["mug", "supported by", "desk"],
+                   ["hall", "above", "mug"]]},
+        {("desk", "INSIDE", "hall"), ("mug", "ON", "desk"), ("mug", "UNDER", "hall")},
+    ),
+    "no directions, as networkx.Graph is written": (
+        {"directed": False,
+         "nodes": [HALL, {"id": "attic", "type": "room"}, {"id": "desk"}, {"id": "mug", "on": "desk"}],
+         "links": [{"source": "hall", "target": "desk"}, {"source": "hall", "target": "attic"},
+                   {"source": "attic", "target": "mug", "relation": "in"}]},
+        {("desk", "INSIDE", "hall"), ("mug", "ON", "desk"), ("mug", "INSIDE", "attic"),
+         ("hall", "CONNECTS", "attic"), ("attic", "CONNECTS", "hall")},
+    ),
+    "no directions, in both lists of neighbours": (
+        {"directed": False, "nodes": [HALL, {"id": "mug"}], "adjacency": [[{"id": "mug"}], [{"id": "hall"}]]},
+        IN,
+    ),
+    "numbers as keys of a multigraph, and ids as text": (
+        {"directed": True, "multigraph": True, "nodes": [{"id": 7, "type": "room"}, {"id": 8}],
+         "edges": [{"source": "8", "target": "7", "key": 0}]},
+        {("8", "INSIDE", "7")},
+    ),
+    "items of rooms, and an agent by its position, as DELTA has them": (
+        {"rooms": {"hall": {"neighbor": ["attic"], "items": {"mug": {"affordance": ["pick"], "state": "full"}}},
+                   "attic": {"neighbor": ["hall"], "items": {}}},
+         "agent": {"position": "attic", "state": "hand-free"}},
+        {("mug", "INSIDE", "hall"), ("hall", "CONNECTS", "attic"), ("attic", "CONNECTS", "hall"),
+         ("agent", "INSIDE", "attic")},
+    ),
+    "regions, their connections and a robot's place, as SPINE has them": (
+        {"objects": [{"name": "mug", "coords": [1, 3]}], "regions": [{"name": "hall", "coords": [0, 0]}, "attic"],
+         "object_connections": [["mug", "hall"]], "region_connections": [["hall", "attic"]],
+         "robot_location": "hall"},
+        {("mug", "INSIDE", "hall"), ("hall", "CONNECTS", "attic"), ("attic", "CONNECTS", "hall"),
+         ("robot", "INSIDE", "hall")},
+    ),
+    "a world of PyRoboSim": (
+        {"params": {"name": "w"}, "robots": [{"name": "robot", "location": "hall", "pose": [0, 0, 0]}],
+         "rooms": [{"name": "hall", "nav_poses": [[0.7, 0.5, 0]], "footprint": {"type": "polygon", "coords": [[1, 2]]}},
+                   {"name": "attic"}],
+         "hallways": [{"room_start": "hall", "room_end": "attic", "width": 0.7}],
+         "locations": [{"name": "desk", "category": "table", "parent": "hall", "pose": [0.8, -0.5, 0, 1.5]}],
+         "objects": [{"category": "mug", "parent": "desk"}, {"category": "mug", "parent": "desk"}]},
+        {("hall", "CONNECTS", "attic"), ("attic", "CONNECTS", "hall"), ("robot", "INSIDE", "hall"),
+         ("desk", "INSIDE", "hall"), ("mug", "ON", "desk"), ("mug_2", "ON", "desk")},
+    ),
+    "rooms by name, one of them empty": (
+        {"home": {"hall": {"objects": ["mug"]}, "attic": {}, "study": None}, "by": "me"},
+        IN,
+    ),
+    "things in a room that name what they are on": (
+        {"rooms": [{"name": "hall", "furniture": ["desk"], "objects": [{"name": "mug", "on": "desk"}]},
+                   {"name": "attic", "furniture": [{"name": "shelf", "objects": [{"name": "pen", "room": "attic"}]}]}]},
+        {("desk", "INSIDE", "hall"), ("mug", "ON", "desk"), ("shelf", "INSIDE", "attic"), ("pen", "ON", "shelf")},
+    ),
+    "rooms and receptacles by numbers": (
+        {"floors": [{"floor_id": 0}], "rooms": [{"room_id": 1, "floor_id": 0, "name": "hall"}],
+         "objects": [{"id": 7, "name": "desk", "room_id": 1},
+                     {"id": 8, "name": "mug", "receptacle": 7, "room_id": 1}]},
+        {("1", "INSIDE", "0"), ("7", "INSIDE", "1"), ("8", "ON", "7")},
+    ),
+    "rooms by their numbers in a list of things": (
+        {"nodes": [{"id": 1, "type": "room"}, {"id": 7, "pos": [1, 2], "room_id": 1}], "edges": []},
+        {("7", "INSIDE", "1")},
+    ),
+    "places of things by name": (
+        {"rooms": ["hall"], "furniture": {"desk": "hall"}, "objects": {"mug": "desk", "pen": "desk"}},
+        {("desk", "INSIDE", "hall"), ("mug", "ON", "desk"), ("pen", "ON", "desk")},
+    ),
     "an agent as text": (
         {"nodes": {"room": ["hall"], "agent": "spot"}, "links": ["spot - hall"]},
         {("spot", "INSIDE", "hall")},
@@ -175,6 +268,62 @@ READ: Final[dict[str, tuple[object, set[tuple[str, str, str]]]]] = {
 def test_another_shape_of_a_known_form_is_read(tmp_path: Path, name: str) -> None:
     document, expected = READ[name]
     assert relations(read_any(written(tmp_path, "x.json", document))) == expected
+
+
+GRAPH: Final = {"directed": True, "nodes": [HALL, {"id": "mug"}], "links": [EDGE]}
+
+
+@pytest.mark.parametrize(
+    ("document", "names", "place"),
+    [
+        ([GRAPH, GRAPH], ["networkx/x/1", "networkx/x/2"], None),
+        ({"home": {"scene": GRAPH}, "flat": {"scene_graph": GRAPH}}, ["networkx/x/home", "networkx/x/flat"], None),
+        ([GRAPH, {**GRAPH, "links": [["mug", 7, "hall"]]}, GRAPH], ["networkx/x/1", "networkx/x/3"], "$[1].links[0]"),
+    ],
+)
+def test_several_documents_in_a_file_are_a_scene_each(
+    tmp_path: Path, document: object, names: list[str], place: str | None
+) -> None:
+    """A map of scenes was read as its first, a list of graphs was of no format."""
+    found: list[str] = []
+    told: list[str] = []
+    try:
+        for scene in read_scenes(written(tmp_path, "x.json", document), declared=Declared(), strict=False):
+            assert relations(scene) == IN
+            found.append(scene.name)
+    except DocumentError as error:
+        told.append(error.place)
+    assert (found, told) == (names, [] if place is None else [place])
+
+
+def test_keys_in_other_spellings_are_names_of_properties(tmp_path: Path) -> None:
+    thing = {"modelId": "x7", "className": "cup", "last seen": "today", "Color": "red"}
+    document = {"directed": True, "nodes": [{"id": "mug", **thing}], "edges": []}
+    declared = Declared(properties=("model_id",))
+    (scene,) = read_scenes(written(tmp_path, "x.json", document), declared=declared, strict=False)
+    mug = scene.graph.nodes["mug"]
+    assert (mug.class_, dict(mug.properties)) == ("cup", {"model_id": "x7", "last_seen": "today", "color": "red"})
+    rooms = {"rooms": [{"name": "hall", "objects": [{"name": "mug", "modelId": "x7"}]}]}
+    assert read_any(written(tmp_path, "y.json", rooms)).graph.nodes["mug"].properties["model_id"] == "x7"
+
+
+def test_what_a_scene_has_no_place_for_is_left_out_with_a_note(tmp_path: Path) -> None:
+    room = {"name": "hall", "room_type": "kitchen", "polygon": [[0, 0], [1, 0]]}
+    scene = read_any(written(tmp_path, "x.json", {"rooms": [room], "params": {"name": "w"}, "objects": []}))
+    assert scene.graph.nodes["hall"].class_ == "kitchen"
+    told = "left out, since a property holds no lists of lists or maps: polygon (1)"
+    assert scene.notes[1:] == ("params of the file left out", told)
+    document = {"directed": True, "nodes": [{"id": "hall", "type": "room", "polygon": [{"x": 0, "z": 1}]}], "edges": []}
+    assert read_any(written(tmp_path, "y.json", document)).notes[1:] == (told,)
+    with pytest.raises(DocumentError, match="polygon"):
+        read_any(written(tmp_path, "z.json", document), strict=True)
+
+
+def test_graphs_of_virtualhome_after_the_first_are_told(tmp_path: Path) -> None:
+    graph = {"nodes": [vh(1, "mug")], "edges": []}
+    for states in (1, 3):
+        scene = read_any(written(tmp_path, "x.json", {"graph_state_list": [graph] * states}))
+        assert ["--final` brings the last too" in it for it in scene.notes[1:]] == [True] * (states > 1)
 
 
 def test_events_are_read_as_the_last(tmp_path: Path) -> None:

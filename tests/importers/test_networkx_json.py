@@ -154,7 +154,7 @@ def test_ambiguous_properties_are_not_exported(key: str) -> None:
         ({"nodes": [{"id": 1, "kind": "cup"}], "edges": []}, "$.nodes[0]", "kind should be one of Place, Asset"),
         ({"nodes": [{"id": 1, "class": 7}], "edges": []}, "$.nodes[0]", "class: 7 is no text"),
         ({"nodes": [{"id": 1, "pos": "here"}], "edges": []}, "$.nodes[0]", "pos should be a position, [x, y] or"),
-        ({"nodes": [{"id": 1, "Mass": 7}], "edges": []}, "$.nodes[0]", "'Mass' is no property name"),
+        ({"nodes": [{"id": 1, "7mass": 7}], "edges": []}, "$.nodes[0]", "'7mass' is no property name"),
         ({"edges": [{"source": "spot", "target": 7}]}, "$.edges[0]", "has no relation type; add it as 'relation'"),
         ({"edges": [{"relation": "on", "target": 7}]}, "$.edges[0]", "source is missing"),
     ],
@@ -168,7 +168,7 @@ def test_invalid_files_are_refused(change: dict[str, Any], place: str, cause: st
 
 def test_all_problems_of_a_file_are_told() -> None:
     nodes = [
-        {"id": 1.5, "kind": "Rom", "pos": [1], "states": "open", "b ad": 2},
+        {"id": 1.5, "kind": "Rom", "pos": [1], "states": "open", "7ad": 2},
         {"id": "table", "kind": "furnitur"},
         7,
         {"id": "cup", "colour": "red"},
@@ -192,7 +192,7 @@ def test_all_problems_of_a_file_are_told() -> None:
             "kind should be",
             "pos should be a position",
             "states",
-            "'b ad' is no prop",
+            "'7ad' is no prop",
         ],
         "$.nodes[1]": ["not 'furnitur' (did you mean 'furniture'?)"],
         "$.nodes[2]": ["should be a map, not 7"],

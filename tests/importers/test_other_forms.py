@@ -450,18 +450,20 @@ def test_words_of_yaml_stay_text(tmp_path: Path) -> None:
     assert (lamp.states, lamp.properties["color"]) == (("on",), "off")
     with pytest.raises(DocumentError, match="aliases"):
         read_any(written(tmp_path, "bomb.yaml", "a: &a [x]\nb: [*a, *a]\n"))
+    with pytest.raises(DocumentError, match=r"line 3: no valid YAML \(the key 'hall' is given twice; keep one"):
+        read_any(written(tmp_path, "twice.yaml", "rooms:\n  attic: {}\n  hall: {}\n  hall: {objects: [mug]}\n"))
     with pytest.raises(DocumentError, match="line 2: no valid YAML"):
         read_any(written(tmp_path, "bad.yaml", "a: b\n - c: {"))
 
 
-@pytest.mark.parametrize("ending", ["graphml", "gexf", "graphml.gz"])
+@pytest.mark.parametrize("ending", ["graphml", "gexf", "gml", "graphml.gz"])
 def test_graphs_that_networkx_wrote_are_scenes(tmp_path: Path, ending: str) -> None:
     graph = nx.DiGraph()
     graph.add_node("kitchen", type="room")
     graph.add_node("mug", states="dirty, wet", color="red")
     graph.add_edge("mug", "kitchen", relation="inside", weight=0.5)
     file = tmp_path / f"flat.{ending}"
-    (nx.write_gexf if ending == "gexf" else nx.write_graphml)(graph, file)
+    {"gexf": nx.write_gexf, "gml": nx.write_gml}.get(ending, nx.write_graphml)(graph, file)
     scene = read_any(file)
     assert scene.graph.nodes["mug"].states == ("dirty", "wet")
     assert relations(scene) == {("mug", "INSIDE", "kitchen")}

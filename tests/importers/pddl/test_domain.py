@@ -111,7 +111,7 @@ def test_costs_are_ignored_with_a_word() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "line", "cause"),
     [
-        (":adl", ":constraints", 2, ":constraints is not supported"),
+        ("  ; go", "  (:constraints (always (dry)))\n  ; go", 5, "constraints are not supported"),
         ("  ; go", "  (:derived (dry ?c - cup) (opened ?c))\n  ; go", 5, "derived predicates are not supported"),
         ("  ; go", "  (:durative-action wait)\n  ; go", 5, "durative actions are not supported"),
         ("(hand-empty)", "(hand-empty) (between ?a ?b ?c - room)", 4, "(between …) has 3 arguments"),

@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 
 import scenecypher.db.condition as c
+from scenecypher.db.graph.scene import Relation
 from scenecypher.db.vocabulary import DEFAULT, with_own_actions
 from scenecypher.errors import DocumentError
 from scenecypher.importers.pddl.domain import DomainReader, read_domain
@@ -79,6 +80,34 @@ def test_numbers_that_no_condition_compares_are_ignored(effect: str, note: str) 
     domain = domain_of(text)
     assert domain.notes == (note,)
     assert [it.form.word for it in domain.actions[0].effects] == ["open"]
+
+
+def test_requirements_that_nothing_needs_are_ignored_with_a_word() -> None:
+    """Domains declare more than they use; each part that is not supported is refused at its own line."""
+    domain = domain_of(DOMAIN.replace(":typing", ":typing :derived-predicates :hierarchy"))
+    told = "requirements that no part of the domain needs are ignored: :derived-predicates, :hierarchy"
+    assert (domain.notes, len(domain.actions)) == ((told,), 1)
+
+
+@pytest.mark.parametrize(
+    ("section", "cause"),
+    [
+        ("(:constraints (always (full)))", "constraints are not supported"),
+        ("(:htn :tasks ())", ":htn are not supported"),
+    ],
+)
+def test_a_part_of_a_problem_that_is_not_read_is_refused(section: str, cause: str) -> None:
+    with pytest.raises(DocumentError, match=cause):
+        scene_of(DOMAIN, f"f - fridge) {section} (:objects", "", "(full)")
+
+
+def test_an_object_may_be_called_as_who_acts() -> None:
+    """Facts of an object called agent were the robot's."""
+    text = """(define (domain d) (:predicates (at ?x ?r) (seen ?x)) (:action look :parameters (?x ?r)
+      :precondition (at ?x ?r) :effect (seen ?x)))"""
+    graph = scene_of(text, "agent hall", "(at agent hall) (seen agent)", "(seen agent)").graph
+    assert graph.nodes["agent"].states == ("seen",)
+    assert graph.relations == {Relation("agent", "INSIDE", "hall")}
 
 
 def test_functions_to_objects_are_told() -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import pty
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -116,3 +119,26 @@ def test_a_file_named_as_a_belief_or_an_earlier_state_is_refused(
         assert ran.code == 2
         assert "choose another name" in ran.err
     assert f"networkx/{stem}" not in [info.name for info in store.scenes()]
+
+
+def test_reading_a_file_shows_progress_on_a_terminal(tmp_path: Path) -> None:
+    """A map of 25 MB was read for half a minute without a sign."""
+    (tmp_path / "x.json").write_text(json.dumps({"rooms": [{"name": "hall", "objects": ["mug"]}]}), encoding="utf-8")
+    leader, follower = pty.openpty()
+    try:
+        args = ("-m", "scenecypher", "import", str(tmp_path / "x.json"), "--dry-run")
+        subprocess.run(
+            [sys.executable, *args], stderr=follower, timeout=60, check=True, env={**os.environ, "TERM": "xterm"}
+        )
+        assert b"reading" in os.read(leader, 10_000)
+    finally:
+        os.close(leader)
+        os.close(follower)
+
+
+def test_several_scenes_are_told_to_a_command_that_takes_one(command: RunCommand, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(json.dumps([{"nodes": ["hall"], "edges": []}] * 2), encoding="utf-8")
+    refused = command("import", "networkx", f"{tmp_path}/x.json", "--dry-run")
+    assert refused.code == 2
+    assert f"several, or under another key; if so, give it to `scenecypher import {tmp_path}/x.json`" in refused.err
+    assert command("import", f"{tmp_path}/x.json", "--dry-run").code == 0
