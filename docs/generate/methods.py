@@ -44,8 +44,8 @@ what is in the scene. `--schema environment|scene` chooses.
 
 One budget holds for all: steps, tokens and seconds. Three refusals in a row end `lookplangraph` and our methods. A
 reply that does not have the asked form, or has over 40,000 characters, is asked again with what is wrong with it, at
-most twice. Requests have the temperature and the seed 0; one that a decision of the same run has sent before gets the
-next seed and a temperature of 0.8, since a model would answer it as before.
+most twice. Requests have the temperature and the seed 0; one that a decision of the same run has sent before gets, in
+methods of ours, the next seed and a temperature of 0.8, since a model would answer it as before.
 
 ## Ablations
 

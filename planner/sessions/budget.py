@@ -185,13 +185,14 @@ def act_lines(events: Iterable[Event]) -> Iterator[str]:
 class InformedModel:
     """Model of a method whose requests end with what others did since the method's last decision.
 
-    Their first message ends with the `rules` of the house, if there are any. A request that was sent before in this
-    session, in vain, is sent with another seed and a higher temperature.
+    Their first message ends with the `rules` of the house, if there are any. If it `varies`, a request that was
+    sent before in this session, in vain, is sent with another seed and a higher temperature.
     """
 
     model: Model
     others: OthersActs
     rules: Callable[[], Sequence[str]] = tuple
+    varies: bool = False
     _at: tuple[int, int, Message | None] = (0, 0, None)
     _sent: Counter[int] = field(default_factory=Counter)
 
@@ -213,7 +214,7 @@ class InformedModel:
     def _varied(self, request: Request) -> Request:
         """Return the request, varied by how often it was sent before: at a temperature of 0 a reply is the same."""
         before = self._sent[hash(request)]
-        self._sent[hash(request)] += 1
+        self._sent[hash(request)] += self.varies
         if not before or request.temperature is None:
             return request
         seed = None if request.seed is None else request.seed + before

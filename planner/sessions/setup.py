@@ -184,7 +184,7 @@ def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
 
     others = OthersActs(setting.store, simulator, setting.name)
     context = MethodContext(
-        InformedModel(traced(setting.model), others, told),
+        InformedModel(traced(setting.model), others, told, varies=not recipe.paper),
         scene.vocabulary,
         frozenset(ablations),
         plan_goal=lambda goal, required_actions=(): _plan(setting, scene, goal, required_actions, timeout_s()),
