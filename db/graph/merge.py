@@ -186,7 +186,8 @@ class _Merging:
         mine = node.kind if isinstance(edit, SetKind) else value_of(node, edit.key)
         if typed_key(mine) != typed_key(edit.after):
             source, others = (shown(it) if isinstance(it, str | tuple) else plain_text(it) for it in (edit.after, mine))
-            self._conflicts.add(f"{key} of {edit.id!r} is {source} in the source; others made it {others}")
+            done = "removed it" if mine is None else f"made it {others}"
+            self._conflicts.add(f"{key} of {edit.id!r} is {source} in the source; others {done}")
 
 
 def _gone(node_id: str) -> str:
