@@ -1,4 +1,4 @@
-"""Model-free checks that an answer fits its question: those of its form are off by default."""
+"""Model-free checks that an answer's form fits its question. Off by default."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from typing import Any, Final
 from typing_extensions import TypeIs
 
 from scenecypher.db.gate import Answer
-from scenecypher.db.gate.names import FACT_ADVICE, NAMES_PAST
 from scenecypher.db.store.enumerations import Enumerations
 
 COLUMNS: Final = 8
 """The most columns of a plausible answer; one with more is a dump of nodes."""
-PAST_UNREAD: Final = f"the question is about the past, and the query reads the scene as it is now; {FACT_ADVICE}"
 _HOW_MANY: Final = re.compile(r"\W*(how many|count|what is the number of)\b", re.IGNORECASE)
 _YES_NO: Final = re.compile(
     r"\W*(is|are|was|were|does|do|did|can|could|has|have|will)\b(?!.*\bor\b)", re.IGNORECASE | re.DOTALL
@@ -28,8 +26,6 @@ _METRIC: Final[Mapping[str, tuple[str, float]]] = {
 }
 _CALCULATES: Final = re.compile(r"[*/]\s*\d|\d\s*[*/]")
 _NOT_FINITE: Final = frozenset({"nan", "inf", "-inf"})
-_ASKS_FOR_THINGS: Final = re.compile(r"\W*((in|on|from|to|of|with|by) )*(what|where|which|who|when)\b", re.IGNORECASE)
-_NAME_TOLD: Final = re.compile(r"\bname\s*(?::|=)\s*(['\"])(.*?)\1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +46,6 @@ class CheckedAnswer:
 def doubts(of: CheckedAnswer) -> tuple[str, ...]:
     """Return the reasons why the answer seems wrong, a sentence each for the model; none for an answer without rows."""
     return tuple(doubt for check in CHECKS for doubt in check(of)) if of.answer.rows else ()
-
-
-def mistakes(of: CheckedAnswer, *, is_about_past: bool) -> tuple[str, ...]:
-    """Return what an answer surely misses of its question, a sentence each for the model: the past, or all of it."""
-    found = [PAST_UNREAD] if is_about_past and not NAMES_PAST.search(of.cypher) else []
-    told, cells = {name for _, name in _NAME_TOLD.findall(of.cypher)}, [*of.cells]
-    if cells and told.issuperset(map(str, cells)) and _ASKS_FOR_THINGS.match(of.question):
-        found.append(f"the query returns only what it names itself, {cells[0]!r}; return what the question asks for")
-    return tuple(found)
 
 
 def _columns(of: CheckedAnswer) -> Iterator[str]:

@@ -224,8 +224,7 @@ def _label_mistake(claim: PropertyClaim, *, is_past: bool = False) -> str:
     if label is None or claim.property != "class" or claim.test != "=":
         return ""
     node = f"(n:PastNode {{kind: {literal(label)}}})" if is_past and label != ENTITY else f"(n:{label})"
-    others = "; (n:PastNode) alone is anything, furniture too" if is_past and label == "Object" else ""
-    return f"{literal(claim.values[0])} is no class; all of them are {node}, without a class{others}"
+    return f"{literal(claim.values[0])} is no class; all of them are {node}, without a class"
 
 
 def _value_mistake(claim: PropertyClaim, occurring: Enumerations) -> str:

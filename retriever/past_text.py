@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import date, datetime
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, TypeAlias
 
 from scenecypher.db.gate import Gate, SceneRef
-from scenecypher.db.past.build import PastState
 from scenecypher.db.schema import PAST_KINDS, PAST_PROPERTIES, PAST_RELATIONS
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerations import literal
@@ -31,8 +30,6 @@ IN_THE_PAST: Final = re.compile(
 """Words of questions about the past: its verbs, its times, and `who opened …`."""
 NAMED: Final = re.compile(r"\b[^\W\d]\w*(?:(?<=\d)|-\d+)\b")
 """A name that tells one thing from others of its class: `lamp_28`."""
-TODAY: Final = date(2026, 1, 31)
-"""The present day of the worked examples."""
 OF_CLASS: Final = re.compile(r"\{class: '(\w+)'\}")
 
 ACTORS_SHOWN: Final = 12
@@ -86,26 +83,16 @@ def is_about_past(question: str, actors: Iterable[str], agents: Iterable[str]) -
 def past_text(gate: Gate, scene: SceneInfo) -> str:
     """Return the schema of a scene's past, its times and who acted; the past is built first. Raises ServiceError."""
     ref = SceneRef.of(scene)
-    return _text(gate, ref, gate.past(ref))
-
-
-def shown_past(
-    gate: Gate, scene: SceneInfo, question: str, count: int, meaning: Meaning = NO_MEANING
-) -> tuple[str, tuple[Example, ...]]:
-    """Return the text, and the `count` worked examples that are nearest to a question, the nearest last.
-
-    Their times are on the scene's present day, since a small model copies them. Raises ServiceError.
-    """
-    ref = SceneRef.of(scene)
-    state, examples = gate.past(ref), past_library(by_name=bool(NAMED.search(question)))
-    chosen = nearest_examples(examples, question, count=count, meaning=meaning)
-    return _text(gate, ref, state), tuple(_on_day(example, state.now.date()) for example in chosen)
-
-
-def _text(gate: Gate, ref: SceneRef, state: PastState) -> str:
+    state = gate.past(ref)
     lines = [*_schema_lines(run_times=state.clock.source == "server"), "NOTES on the past", NOTES, "TIMES"]
     lines += [f"now: {_told(state.now)}", f"version 0: {_told(state.clock.start)}"]
     return "\n".join((*lines, *_event_lines(gate, ref))) if state.built >= 0 else "\n".join(lines)
+
+
+def past_examples(question: str, count: int, meaning: Meaning = NO_MEANING) -> tuple[Example, ...]:
+    """Return the `count` worked examples about the past that are nearest to a question, the nearest last."""
+    examples = past_library(by_name=bool(NAMED.search(question)))
+    return nearest_examples(examples, question, count=count, meaning=meaning)
 
 
 @cache
@@ -113,17 +100,6 @@ def past_library(*, by_name: bool = False) -> tuple[Example, ...]:
     """Return the worked examples about the past; things have their names in them, or else their classes."""
     examples = read_examples(files("scenecypher.retriever") / "past_queries.jsonl")
     return tuple(map(_by_name, examples)) if by_name else examples
-
-
-def _on_day(example: Example, day: date) -> Example:
-    """Return the example with its times on another day."""
-    days = {str(TODAY): str(day), str(_day_before(TODAY)): str(_day_before(day))}
-    return example.model_copy(update={"cypher": re.sub("|".join(days), lambda found: days[found[0]], example.cypher)})
-
-
-def _day_before(day: date) -> date:
-    """Return the day before; the first of all days has none."""
-    return date.fromordinal(max(1, day.toordinal() - 1))
 
 
 def _by_name(example: Example) -> Example:

@@ -23,7 +23,6 @@ ASK_FOR_PAST: Final = f"""\
 This scene graph has a past as well: what was where before, and what was done, when, why and by whom. If the question \
 is about that ("who", "still", "no longer", "again", a verb in the past), reply with {PAST} alone; you are then shown \
 how queries read it."""
-PAST_SHOWN: Final = "The past of this scene graph, which queries may read too:"
 
 THINGS: Final = """\
 - A question about things in general is about furniture too: match (n:Entity), or no label, rather than (n:Object)."""
@@ -106,7 +105,7 @@ def code_writer(
 
 def past_part(past: str) -> str:
     """Return the part of a system message that shows the schema of the past."""
-    return f"{PAST_SHOWN}\n\n{past}"
+    return f"The past of this scene graph, which queries may read too:\n\n{past}"
 
 
 def worked(examples: Sequence[Example]) -> str:

@@ -10,7 +10,6 @@ from typing import Final, Literal, TypeAlias, assert_never
 
 from scenecypher.chat.model import RETRY_TEMPERATURE, Message, Model, Request, traced
 from scenecypher.db.gate import Answer, Gate
-from scenecypher.db.gate.names import NAMES_PAST
 from scenecypher.db.schema import CORE_PROPERTIES, vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
@@ -19,7 +18,7 @@ from scenecypher.db.telemetry import Attributes, trace_steps
 from scenecypher.errors import InputError, ModelUnavailable, QueryRefused, RejectedError, SceneCypherError
 from scenecypher.meaning import NO_MEANING, Meaning
 from scenecypher.retriever import prompt
-from scenecypher.retriever.checks import PAST_UNREAD, CheckedAnswer, doubts, mistakes
+from scenecypher.retriever.checks import CheckedAnswer, doubts
 from scenecypher.retriever.conversation import (
     CUT_OFF,
     Conversation,
@@ -38,7 +37,7 @@ from scenecypher.retriever.graph_api import graph_text
 from scenecypher.retriever.library import examples_for, has_furniture
 from scenecypher.retriever.linked_words import linked_words
 from scenecypher.retriever.outline import is_robot_map
-from scenecypher.retriever.past_text import PastMode, is_about_past, shown_past
+from scenecypher.retriever.past_text import PastMode, is_about_past, past_examples, past_text
 from scenecypher.retriever.retrieval import (
     Attempt,
     AttemptEnding,
@@ -179,8 +178,8 @@ class Retriever:
         """Return the task with all that the model is shown, and the question."""
         count, meaning, actors = self.options.examples, self.meaning, self._actors(scene, occurring)
         if shows_past or self._shows_past(question, scene, occurring, actors):
-            text, examples = shown_past(self.gate, scene, question, count, meaning)
-            past = prompt.past_part(text)
+            past = prompt.past_part(past_text(self.gate, scene))
+            examples = past_examples(question, count, meaning)
         else:
             past = prompt.ASK_FOR_PAST if actors else ""
             is_map = is_robot_map(occurring)
@@ -248,8 +247,7 @@ class Retriever:
             return Rejected("cut_off", CUT_OFF) if found.cut_off else Rejected("no_query", NO_QUERY)
         schema = vocabulary_of(scene.declared)
         if self.options.assisted and (mistake := mistake_in(found.cypher, occurring, schema)):
-            is_of_now = self._is_about_past(conversation) and not NAMES_PAST.search(found.cypher)
-            return Rejected("mistake", PAST_UNREAD if is_of_now else mistake)
+            return Rejected("mistake", mistake)
         try:
             return QueryExecuted(SceneReader(self.gate, self.enumerator, scene).run(found.cypher))
         except RejectedError as error:
@@ -292,15 +290,11 @@ class Retriever:
         return causes(cypher, occurring, self.meaning, schema, corrections_only=answer.says_no)
 
     def _doubts(self, conversation: Conversation, answer: Answer, scene: SceneInfo) -> tuple[str, ...]:
-        if conversation.doubted or len(conversation.attempts) >= self.options.attempts:
+        is_last = len(conversation.attempts) >= self.options.attempts
+        if conversation.doubted or is_last or not self.options.checks:
             return ()
-        of = CheckedAnswer(conversation.question, conversation.last.cypher, answer, self.enumerator.of(scene))
-        found = mistakes(of, is_about_past=self._is_about_past(conversation)) if self.options.assisted else ()
-        return found or (doubts(of) if self.options.checks else ())
-
-    def _is_about_past(self, conversation: Conversation) -> bool:
-        """Check if the past is shown since the question's words tell of it, or the model asked for it."""
-        return self.options.past == "auto" and prompt.PAST_SHOWN in conversation.messages[0].text
+        occurring = self.enumerator.of(scene)
+        return doubts(CheckedAnswer(conversation.question, conversation.last.cypher, answer, occurring))
 
     def _verdict(self, conversation: Conversation) -> tuple[Verified | None, Message | None]:
         if self.options.verifier == "off" or (self.options.verifier == "words" and conversation.read_at is not None):

@@ -10,7 +10,7 @@ from scenecypher.chat.model import Usage
 from scenecypher.db.gate import Answer
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerations import Enumerations
-from scenecypher.retriever.checks import COLUMNS, CheckedAnswer, doubts, mistakes
+from scenecypher.retriever.checks import COLUMNS, CheckedAnswer, doubts
 from scenecypher.retriever.events import Doubted
 from tests.retriever.conftest import Ready
 from tests.retriever.test_retriever import messages
@@ -68,46 +68,6 @@ def test_plausible_answers_are_not_doubted(of: CheckedAnswer) -> None:
 NAMES = "MATCH (o:Object {class: 'cup'}) RETURN o.name AS cup ORDER BY cup"
 COUNT = "MATCH (o:Object {class: 'cup'}) RETURN count(o) AS cups"
 QUESTION = "How many cups are there?"
-
-
-NOW, PAST = (
-    "MATCH (n {name: 'sink_1'}) RETURN n.name",
-    "MATCH (:PastFact)-[:TARGET]->(n {name: 'sink_1'}) RETURN n.name",
-)
-
-
-@pytest.mark.parametrize(
-    ("question", "rows", "cypher", "is_about_past", "told"),
-    [
-        ("Was it in the sink?", [[True]], NOW, True, ["reads the scene as it is now"]),
-        ("Was it in the sink?", [], NOW, True, ["reads the scene as it is now"]),
-        ("Was it in the sink?", [[True]], PAST, True, []),
-        ("Is it in the sink?", [[True]], NOW, False, []),
-        ("What was in sink_1?", [["sink_1"]], PAST, True, ["only what it names itself, 'sink_1'"]),
-        (
-            "On which table is it?",
-            [["a", "b"]],
-            "MATCH (n) WHERE n.name = 'a' AND n.name = \"b\"",
-            False,
-            ["itself, 'a'"],
-        ),
-        ("What was in sink_1?", [["cup_1"], ["sink_1"]], PAST, True, []),
-        ("Is sink_1 full?", [["sink_1"]], NOW, False, []),
-        ("What was in sink_1?", [], PAST, True, []),
-        (
-            "Which of sink_1 and cup_1 is full?",
-            [["sink_1"]],
-            "MATCH (n) WHERE n.name IN ['sink_1', 'cup_1']",
-            False,
-            [],
-        ),
-    ],
-)
-def test_an_answer_of_another_time_or_of_nothing_new_is_told(
-    *, question: str, rows: list[list[Any]], cypher: str, is_about_past: bool, told: list[str]
-) -> None:
-    found = mistakes(checked(question, ["it"], rows, cypher), is_about_past=is_about_past)
-    assert [one for one, words in zip(found, told, strict=True) if words in one] == list(found)
 
 
 def test_doubts_are_sent_once_and_before_verification(ready: Ready, scene: SceneInfo) -> None:

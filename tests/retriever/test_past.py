@@ -68,17 +68,6 @@ an action is text such as 'take cup'
     assert question == "Question: When was a cup last moved, and who moved it?"
 
 
-def test_worked_examples_are_of_the_scenes_own_day(ready: Ready, lived_in: SceneInfo) -> None:
-    """The kind: a small model copied the day of an example into its query, which then found nothing."""
-    asked = {"What did the robot do between nine and ten?": "2026-11-23T09", "Was it here yesterday?": "2026-11-22T12"}
-    for question, hour in asked.items():
-        retriever, server = ready([MOVED])
-        retriever.ask(question, lived_in)
-        examples = messages(server, 0)[0].partition("Worked examples")[2]
-        assert f"datetime('{hour}:00:00+00:00')" in examples
-        assert "2026-01" not in examples
-
-
 def test_a_prompt_holds_no_time_but_the_declared(ready: Ready, lived_in: SceneInfo) -> None:
     """Prompts of a scene with a clock of its own are the same bytes whenever they are made."""
     prompts = []
@@ -149,23 +138,6 @@ def test_the_past_is_asked_for_beside_the_attempts(ready: Ready, lived_in: Scene
     assert retriever.ask(question, lived_in).rows
     assert "(:PastFact)" in messages(server, 3)[0], "the past is not forgotten with the copies"
     assert not any("PastEvnt" in text.partition("refused twice")[0] for text in messages(server, 3))
-
-
-def test_a_question_about_the_past_is_not_answered_by_the_present(ready: Ready, lived_in: SceneInfo) -> None:
-    """The kind: a small model was shown the past, and asked where the thing is now; that was the answer."""
-    now = "MATCH (n:Object {name: 'cup_7011'})-[:ON|INSIDE]->(p) RETURN p.name AS place"
-    for replies, column in (([now, MOVED], "cup"), ([now, now], "place")):
-        retriever, server = ready(replies)
-        assert retriever.ask("Where was the cup at the beginning?", lived_in).columns[0] == column
-        assert "reads the scene as it is now" in messages(server, 1)[-1]
-    retriever, server = ready(["MATCH (n:Asset {name: 'cup_7011'})-[:ON]->(p) RETURN p.name AS place", MOVED])
-    assert retriever.ask("Where was the cup at the beginning?", lived_in).columns[0] == "cup"
-    assert "reads the scene as it is now" in messages(server, 1)[-1], (
-        "before what a query of the present is refused for"
-    )
-    for question, past in (("Where is the cup?", "auto"), ("Where was the cup?", "always"), ("Where was it?", "never")):
-        retriever, server = ready([now], past=past)
-        assert retriever.ask(question, lived_in).outcome == "answered"
 
 
 def test_a_model_that_asks_for_nothing_but_the_past_is_refused(ready: Ready, lived_in: SceneInfo) -> None:
