@@ -11,7 +11,6 @@ and effects approximated. That is safe: every plan is validated with the origina
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from itertools import filterfalse
 from typing import Final
@@ -108,26 +107,10 @@ REDUNDANT: Final = frozenset(
 )
 """VirtualHome's actions that are dropped, since others have the same effect."""
 
-_ELSEWHERE: Final[c.Condition] = c.And(
-    (
-        c.Not(c.HasKind("y", "Agent")),
-        c.Not(c.Same("x", "y")),
-        *(c.Not(c.Related("y", type_, "x")) for type_ in CONTAINMENT),
-    )
-)
-SENSIBLE: Final[Mapping[str, c.Condition]] = {
-    "put_on": _ELSEWHERE,
-    "put_in": _ELSEWHERE,
-    "pour": c.HasAffordance("y", "grabbable"),
-}
-"""Where things are put and poured at first: the engine lets a cup be put on itself, and poured into a sink."""
-
 
 def simplify_operators(operators: Operators) -> Operators:
     """Return the operators that parts of a scene are planned on with at first."""
     kept = {name: _in_stated_rooms(operator) for name, operator in operators.items() if name not in REDUNDANT}
-    for name, where in SENSIBLE.items():
-        kept[name] = replace(kept[name], requires=(*kept[name].requires, op.Requirement(where, "")))
     effects = tuple(map(_held_in_a_room, kept["walk"].effects))
     return {**kept, "grab": _grab_without_origin(kept["grab"]), "walk": replace(kept["walk"], effects=effects)}
 
