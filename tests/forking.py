@@ -37,13 +37,16 @@ server = socket.socket(socket.AF_UNIX)
 server.connect({path!r})
 words = json.dumps([{kind!r}, sys.argv, os.getcwd(), dict(os.environ)]).encode()
 streams = array.array("i", (0, 1, 2))
+both = {{signal.SIGINT, signal.SIGTERM}}
+signal.pthread_sigmask(signal.SIG_BLOCK, both)  # until they can be handed on: the fork may speak before
 server.sendmsg([len(words).to_bytes(4, "big")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)])
 server.sendall(words)
 fork = int.from_bytes(server.recv(4), "big")
 if not fork:
     os._exit({lost})
-for one in (signal.SIGINT, signal.SIGTERM):
+for one in both:
     signal.signal(one, lambda number, _: os.kill(fork, number))
+signal.pthread_sigmask(signal.SIG_UNBLOCK, both)
 code = server.recv(2)
 if not code:
     os._exit({lost})

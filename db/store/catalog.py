@@ -109,11 +109,7 @@ def find_scene(database: Database, name: str) -> SceneInfo:
     if found is None:
         known = [info.name for info in list_scenes(database)]
         stem, _ = split_at(name) or (None, "")
-        if stem in known:
-            raise read_only_error(name)
-        if (before := name.partition("@")[0]) in known and not name.endswith(BELIEF_SUFFIX):
-            raise InputError(f"{name!r} is no scene; an earlier state is {before}@7 or {before}@2026-11-23T10:15")
-        raise SceneNotFound(name, known)
+        raise read_only_error(name) if stem in known else SceneNotFound(name, known)
     return found
 
 

@@ -123,12 +123,6 @@ def test_what_there_is_not_is_told(command: RunCommand, home: str, end: str, wor
         assert (ran.code, words in ran.err) == (2, True), ran.err
 
 
-@pytest.mark.parametrize(("end", "words"), [("@latest", "an earlier state is {}@7"), ("@belief", "no scene named")])
-def test_an_end_that_is_no_version_is_told(command: RunCommand, home: str, end: str, words: str) -> None:
-    ran = command("query", f"{home}{end}", WHERE)
-    assert (ran.code, words.format(home) in ran.err) == (2, True), ran.err
-
-
 def test_an_earlier_state_has_no_past_of_its_own(command: RunCommand, walked: str) -> None:
     ran = command("query", f"{walked}@1", "MATCH (e:PastEvent) RETURN e.version")
     assert (ran.code, f"ask about events up to version 1 of '{walked}' itself" in ran.err) == (1, True), ran.err
