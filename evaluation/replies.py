@@ -38,8 +38,8 @@ class ModelSource:
     choice: str = LIVE
     tape: Replaying | None = None
     record: Path | None = None
-    _recording: Recording | None = None
-    _lock: Lock = field(default_factory=Lock)
+    _recording: Recording | None = field(default=None, init=False)
+    _lock: Lock = field(default_factory=Lock, init=False)
 
     @classmethod
     def open(cls, choice: str = LIVE, *, record: str = "") -> Self:

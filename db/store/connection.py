@@ -465,7 +465,9 @@ class Database:
             with waiting_for("the database"), translate_driver_errors(self.address.uri, limit):
                 yield
         except DriverError as error:
-            if self._is_closed or "closed" in str(error):  # by another thread meanwhile, or by the driver's owner
+            if self._is_closed or "Driver closed" in str(
+                error
+            ):  # by another thread meanwhile, or by the driver's owner
                 raise ConnectionClosed from error
             raise
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from scenecypher.db.store.scene_store import SceneStore
     from scenecypher.planner.sessions.events import Event, Finished
 
-MANY = 1_000_000_000
+MOST_SHOWN: Final = 1_000_000_000
 COLUMNS = tuple(map(Column, ("run", "began", "scene", "command", "method", "instruction", "end", "steps")))
 runs_app = typer.Typer(
     name="runs",
@@ -42,7 +42,7 @@ def history(
     scene: Name,
     thing: Annotated[str | None, argument("NODE", "Only what happened to this: an id, a name or a class.")] = None,
     *,
-    limit: Annotated[int, option("--limit", "-n", "Show the last N events.", min=1, max=MANY)] = 50,
+    limit: Annotated[int, option("--limit", "-n", "Show the last N events.", min=1, max=MOST_SHOWN)] = 50,
     changes: Annotated[bool, option("--changes", "Show each event's changes too.")] = False,
     replaced: Annotated[
         bool, option("--replaced", "Show the events of the generation that an import replaced last.")
@@ -190,7 +190,7 @@ def print_event(event: Event) -> None:
 def list_runs(
     scene: Annotated[str | None, argument("SCENE", "Only runs in this scene.")] = None,
     *,
-    limit: Annotated[int, option("--limit", "-n", "Show the last N runs.", min=1, max=MANY)] = 20,
+    limit: Annotated[int, option("--limit", "-n", "Show the last N runs.", min=1, max=MOST_SHOWN)] = 20,
     as_json: AsJson = False,
 ) -> None:
     """List runs, the latest last: what was asked for, and how it ended."""
